@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { PlatformEntry } from "../src/schema/applications/PlatformFile.ts"
 import { ContainerConfig } from "../src/schema/projects/Project.ts"
-import { mustBe } from "../src/schema/words/expected.ts"
+import { describeExpected } from "../src/schema/words/expected.ts"
 
 const fields = ({ ast }: Schema.Schema.All) =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ isOptional, name, type }) => {
@@ -15,7 +15,7 @@ const fields = ({ ast }: Schema.Schema.All) =>
       own === undefined ? Option.none() : SchemaAST.getDescriptionAnnotation(own),
       () => ""
     )
-    const must = mustBe(own?.type ?? type).replace(/^must be /, "").replace(
+    const must = describeExpected(own?.type ?? type).replace(/^must be /, "").replace(
       // A bare number would not say what it counts.
       "a string or a number",
       "a duration in words"

@@ -7,7 +7,7 @@ import { version } from "./schema/version.ts"
 import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { requireConfirmedSettings } from "./services/settings/file/requireConfirmedSettings.ts"
-import { usage } from "./usage.ts"
+import { formatUsage } from "./usage.ts"
 
 const serveWith = (config: Option.Option<string>) =>
   requireConfirmedSettings(config).pipe(
@@ -21,7 +21,7 @@ const program = Effect.suspend(() => {
   if (first === undefined) return serveWith(Option.none())
   if (first === "--config" && file !== undefined && more === undefined) return serveWith(Option.some(file))
   return first === "--help" || first === "-h"
-    ? Console.log(usage(version))
+    ? Console.log(formatUsage(version))
     : new NotStarted({ reason: `${JSON.stringify(first.slice(0, 40))} is not an argument of it. See --help` })
 })
 

@@ -1,5 +1,5 @@
 /** Text of `--help`. */
-export const usage = (version: string): string =>
+export const formatUsage = (version: string): string =>
   `Berth ${version}: deploys container projects to your own servers over SSH, and keeps platform
 applications, proxy routes and webhooks as each project declares them. It is a local HTTP service.
 

@@ -1,18 +1,18 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { dockerIgnore } from "../src/pipelines/init/dockerIgnore.ts"
-import { exposedPort } from "../src/pipelines/init/exposedPort.ts"
-import { envValues, parseEnv } from "../src/pipelines/projects/compose/envText.ts"
+import { renderDockerIgnore } from "../src/pipelines/init/dockerIgnore.ts"
+import { findExposedPort } from "../src/pipelines/init/exposedPort.ts"
+import { parseEnv, resolveEnvValues } from "../src/pipelines/projects/compose/envText.ts"
 import { interpolate } from "../src/pipelines/projects/compose/interpolate.ts"
-import { addRoute, removeRoute } from "../src/pipelines/routes/editRoutes.ts"
+import { deleteRoute, insertRoute } from "../src/pipelines/routes/editRoutes.ts"
 import { describeDockerRefusal } from "../src/pipelines/servers/describeDockerRefusal.ts"
-import { repositoryNameOf } from "../src/pipelines/webhooks/repositoryName.ts"
-import { remotePathIn } from "../src/schema/servers/RemotePath.ts"
-import { jsonPlace, parseJson } from "../src/services/parsing/json.ts"
-import { composeServices, serviceDomains } from "../src/services/platform/coolifyWords.ts"
+import { parseRepositoryName } from "../src/pipelines/webhooks/repositoryName.ts"
+import { parseRemotePath } from "../src/schema/servers/RemotePath.ts"
+import { locateJsonValue, parseJson } from "../src/services/parsing/json.ts"
+import { parseComposeServices, parseServiceDomains } from "../src/services/platform/coolifyWords.ts"
 import { describeRefusal } from "../src/services/platform/describeRefusal.ts"
 import { hasReference } from "../src/services/settings/read/reference.ts"
-import { settingsDocument } from "../src/services/settings/read/settingsDocument.ts"
+import { parseSettingsDocument } from "../src/services/settings/read/settingsDocument.ts"
 
 const size = 1_000_000
 const filled = (text: string) => text.repeat(Math.ceil(size / text.length))
@@ -24,8 +24,8 @@ const sections = (count: number) =>
   `http:\n  routers:\n    app:\n      rule: x\n${lines(count, (i) => `  s${i}:\n`)}  services:\n    app:\n      a: 1\n`
 const routers = (count: number) =>
   `http:\n  routers:\n${lines(count, (i) => `    r${i}: {}\n`)}  services:\n${lines(count, (i) => `    r${i}: {}\n`)}`
-const values = (text: string) => envValues(parseEnv(text)).refused
-const application = (address: string) => repositoryNameOf({ uuid: "1", name: "a", git_repository: address, raw: {} })
+const values = (text: string) => resolveEnvValues(parseEnv(text)).refused
+const application = (address: string) => parseRepositoryName({ uuid: "1", name: "a", git_repository: address, raw: {} })
 
 /** Parsers of foreign text, with 1 MB of their worst case. A proxy file that fits is parsed twice. */
 const readers: ReadonlyArray<readonly [name: string, run: () => unknown, milliseconds?: number]> = [
@@ -38,42 +38,42 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
   ["open alternatives", () => interpolate(filled("${A:-"), new Map())],
   ["alternatives one after another", () => interpolate(filled("${A:-b}"), new Map())],
   ["dollars", () => interpolate(filled("$$"), new Map())],
-  ["a build file of spaces", () => [dockerIgnore(filled("COPY --a ")), exposedPort(filled("ENV A  "))]],
-  ["a build file of one long word", () => exposedPort(`ENV ${filled("A")}`)],
-  ["a build file of backslashes", () => [dockerIgnore(filled("\\ ")), exposedPort(filled("\\ "))]],
-  ["a build file that doubles", () => exposedPort(`ENV A=x\n${lines(60, () => "ENV A=$A$A\n")}EXPOSE $A`)],
+  ["a build file of spaces", () => [renderDockerIgnore(filled("COPY --a ")), findExposedPort(filled("ENV A  "))]],
+  ["a build file of one long word", () => findExposedPort(`ENV ${filled("A")}`)],
+  ["a build file of backslashes", () => [renderDockerIgnore(filled("\\ ")), findExposedPort(filled("\\ "))]],
+  ["a build file that doubles", () => findExposedPort(`ENV A=x\n${lines(60, () => "ENV A=$A$A\n")}EXPOSE $A`)],
   ["slashes for a repository", () => application(`${filled("/")}x`)],
-  ["slashes for a path", () => remotePathIn("remotePath", `${filled("/")}x`)],
+  ["slashes for a path", () => parseRemotePath("remotePath", `${filled("/")}x`)],
   ["Docker's words", () => describeDockerRefusal(filled("docker: "), { username: "deployer" })],
   ["a refusal of brackets", () => describeRefusal(filled("["))],
-  ["domains of brackets", () => serviceDomains(filled("["))],
-  ["a compose file of brackets", () => composeServices(filled("["))],
-  ["a compose file of services", () => composeServices(`services:\n${lines(60_000, (i) => `  s${i}: {}\n`)}`)],
-  ["settings of brackets", () => settingsDocument("berth.yaml", filled("["))],
-  ["settings of names", () => settingsDocument("berth.yaml", lines(100_000, (i) => `k${i}: 1\n`))],
+  ["domains of brackets", () => parseServiceDomains(filled("["))],
+  ["a compose file of brackets", () => parseComposeServices(filled("["))],
+  ["a compose file of services", () => parseComposeServices(`services:\n${lines(60_000, (i) => `  s${i}: {}\n`)}`)],
+  ["settings of brackets", () => parseSettingsDocument("berth.yaml", filled("["))],
+  ["settings of names", () => parseSettingsDocument("berth.yaml", lines(100_000, (i) => `k${i}: 1\n`))],
   [
     "settings of aliases",
-    () => settingsDocument("berth.yaml", `${lines(6, (i) => `a${i}: &a${i} [${"1,".repeat(50)}]\n`)}`)
+    () => parseSettingsDocument("berth.yaml", `${lines(6, (i) => `a${i}: &a${i} [${"1,".repeat(50)}]\n`)}`)
   ],
   ["references", () => hasReference(filled("${env:"))],
   ["JSON of brackets", () => parseJson(filled("["))],
   ["JSON of commas", () => parseJson(filled(","))],
   ["JSON of quotes", () => parseJson(filled("\"\\"))],
   ["JSON of numbers with a mistake at the end", () => parseJson(`[${filled("1,")}]`)],
-  ["a line in JSON", () => jsonPlace(`[${filled("1,\n")}1]`, [250_000])],
-  ["a proxy file of sections", () => removeRoute(sections(4_000), "app"), 1_000],
-  ["a proxy file of too many sections", () => removeRoute(sections(60_000), "app"), 500],
-  ["a proxy file of routers", () => addRoute(routers(2_000), route), 1_000],
+  ["a line in JSON", () => locateJsonValue(`[${filled("1,\n")}1]`, [250_000])],
+  ["a proxy file of sections", () => deleteRoute(sections(4_000), "app"), 1_000],
+  ["a proxy file of too many sections", () => deleteRoute(sections(60_000), "app"), 500],
+  ["a proxy file of routers", () => insertRoute(routers(2_000), route), 1_000],
   [
     "a proxy file of one rule",
-    () => addRoute(`http:\n  routers:\n    a:\n      rule: ${filled("Host(")}\n  services: {}\n`, route)
+    () => insertRoute(`http:\n  routers:\n    a:\n      rule: ${filled("Host(")}\n  services: {}\n`, route)
   ],
   [
     "a proxy file of negations",
-    () => addRoute(`http:\n  routers:\n    a:\n      rule: a${filled("!  ")}\n  services: {}\n`, route)
+    () => insertRoute(`http:\n  routers:\n    a:\n      rule: a${filled("!  ")}\n  services: {}\n`, route)
   ],
-  ["a proxy file of one line", () => removeRoute(`a: ${filled("b")}`, "app")],
-  ["a proxy file of spaces", () => removeRoute(`a${filled(" ")}: b`, "app")]
+  ["a proxy file of one line", () => deleteRoute(`a: ${filled("b")}`, "app")],
+  ["a proxy file of spaces", () => deleteRoute(`a${filled(" ")}: b`, "app")]
 ]
 
 describe("a hostile text", () => {
@@ -98,7 +98,7 @@ describe("a hostile text", () => {
     "may name a section of the proxy file %s",
     (name) => {
       const text = `http:\n  routers: {}\n  services: {}\n  ${name}:\n    a: 1\n`
-      const edited = Either.getOrThrow(addRoute(text, route))
+      const edited = Either.getOrThrow(insertRoute(text, route))
       expect(edited).toMatchObject({ _tag: "Edited" })
       expect(edited._tag === "Edited" && edited.text).toContain(`  ${name}:\n    a: 1\n`)
     }

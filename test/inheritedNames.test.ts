@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer } from "effect"
 import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
 import { readComposeFile } from "../src/pipelines/projects/compose/composeFile.ts"
-import { serviceDefinitions } from "../src/pipelines/projects/compose/serviceDefinitions.ts"
+import { parseServiceDefinitions } from "../src/pipelines/projects/compose/serviceDefinitions.ts"
 import { readContainerConfig } from "../src/pipelines/projects/files/containerConfig.ts"
-import { settingsDocument, settingsProblems } from "../src/services/settings/read/settingsDocument.ts"
+import { listSettingsProblems, parseSettingsDocument } from "../src/services/settings/read/settingsDocument.ts"
 import { runCli } from "./fixtures/cli.ts"
 import { inheritedNames } from "./fixtures/inheritedNames.ts"
 import { localFilesTest } from "./layers/LocalFilesTest.ts"
@@ -30,10 +30,10 @@ describe.each(inheritedNames)("a key %s", (name) => {
     ["of a server", `servers: [{ ${server}, ${name}: 1 }]\n`, `servers[0].${name}`],
     ["of a token", `http: { tokens: [{ name: a, token: b, role: viewer, ${name}: 1 }] }\n`, `http.tokens[0].${name}`]
   ])("in the settings is not one, as any other, where it stands as one %s", (_, text, setting) => {
-    expect(settingsProblems("berth.yaml", text).map(({ message }) => message)).toEqual([
+    expect(listSettingsProblems("berth.yaml", text).map(({ message }) => message)).toEqual([
       expect.stringContaining(`berth.yaml:1: ${setting} is not a setting.`)
     ])
-    expect(Either.isLeft(settingsDocument("berth.yaml", text))).toBe(true)
+    expect(Either.isLeft(parseSettingsDocument("berth.yaml", text))).toBe(true)
   })
 
   it.effect("of container.json is not known", () =>
@@ -70,9 +70,9 @@ describe.each(inheritedNames)("a key %s", (name) => {
         envFiles: [],
         ports: []
       }])
-      expect([...serviceDefinitions(compose, "").keys()]).toEqual([name])
-      expect(serviceDefinitions(compose, "").get(name)?.text).not.toBe(
-        serviceDefinitions(compose.replace(": 1", ": 2"), "").get(name)?.text
+      expect([...parseServiceDefinitions(compose, "").keys()]).toEqual([name])
+      expect(parseServiceDefinitions(compose, "").get(name)?.text).not.toBe(
+        parseServiceDefinitions(compose.replace(": 1", ": 2"), "").get(name)?.text
       )
     }))
 

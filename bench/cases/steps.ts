@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { LocksLive } from "../../src/services/locks/Locks.ts"
 import { RunsLive } from "../../src/services/runs/engine/RunsLive.ts"
 import { Runs } from "../../src/services/runs/Runs.ts"
-import { durableStep } from "../../src/services/runs/Steps.ts"
+import { executeDurableStep } from "../../src/services/runs/Steps.ts"
 import { servicesLive } from "../../src/services/ServicesLive.ts"
 import { RunStoreMemory } from "../../test/layers/RunStoreMemory.ts"
 import { load, median } from "../numbers.ts"
@@ -18,7 +18,7 @@ const oneRun = (round: number) =>
   Effect.gen(function*() {
     const program = Effect.forEach(
       Array.from({ length: steps }, (_, index) => index),
-      (index) => durableStep(`step ${index}`, Schema.Number, () => Effect.succeed(index), () => ""),
+      (index) => executeDurableStep(`step ${index}`, Schema.Number, () => Effect.succeed(index), () => ""),
       { discard: true }
     )
     const spec = {

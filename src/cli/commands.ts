@@ -16,10 +16,10 @@ import { settingsCommands } from "./commands/settings.ts"
 import { stacksCommands } from "./commands/stacks.ts"
 import { webhooksCommands } from "./commands/webhooks.ts"
 import { execCommands } from "./exec/commands.ts"
-import { type CommandNode, group } from "./parse/command.ts"
+import { type CommandNode, defineCommandGroup } from "./parse/command.ts"
 
 /** All commands. */
-export const berthCommand: CommandNode = group(
+export const berthCommand: CommandNode = defineCommandGroup(
   {
     name: "berth",
     summary: "Berth deploys container projects to your own servers over SSH.",

@@ -2,15 +2,15 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
-import { quoted } from "../schema/words/quoted.ts"
+import { quoteInput } from "../schema/words/quoted.ts"
 import { askToConfirm } from "./connection/askToConfirm.ts"
 import { Connection } from "./connection/Connection.ts"
-import { exitCodeOf, program } from "./program.ts"
+import { runProgram, toExitCode } from "./program.ts"
 import { Failed, Usage } from "./terminal/commandErrors.ts"
 import { exitCodes } from "./terminal/exitCodes.ts"
 import { Interrupts } from "./terminal/Interrupts.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
-import { safeText } from "./terminal/safeText.ts"
+import { escapeInline } from "./terminal/safeText.ts"
 
 const ConnectionLive = Layer.succeed(Connection, {
   open: (wanted, door = "cli") =>
@@ -19,7 +19,7 @@ const ConnectionLive = Layer.succeed(Connection, {
       Effect.mapError((error) =>
         error._tag === "NoAddress"
           ? new Usage({
-            message: `The address of the service must be like http://127.0.0.1:3100, not ${quoted(error.given)}`
+            message: `The address of the service must be like http://127.0.0.1:3100, not ${quoteInput(error.given)}`
           })
           : new Failed({ message: error.message })
       ),
@@ -30,7 +30,7 @@ const ConnectionLive = Layer.succeed(Connection, {
 
 const plainLogger = Logger.make(({ message }) => {
   const words = (Array.isArray(message) ? message : [message]).map(String).join(" ")
-  process.stderr.write(`! ${safeText(words)}\n`)
+  process.stderr.write(`! ${escapeInline(words)}\n`)
 })
 
 const waiting = new Set<(effect: Effect.Effect<void>) => void>()
@@ -42,7 +42,7 @@ const InterruptsLive = Layer.succeed(Interrupts, {
 })
 
 const running = Effect.runFork(
-  program(process.argv.slice(2)).pipe(
+  runProgram(process.argv.slice(2)).pipe(
     Effect.provide(Layer.mergeAll(NodeScreen, InterruptsLive, ConnectionLive, NodeContext.layer)),
     // Commands print only the warnings and errors of a service in this process.
     Logger.withMinimumLogLevel(LogLevel.Warning),
@@ -66,4 +66,4 @@ process.on("SIGTERM", interrupt)
 
 // Ctrl-C is the regular end of a command that serves.
 const isServing = ["serve", "sandbox"].includes(process.argv[2] ?? "")
-running.addObserver((exit) => process.exit(isServing && Exit.isInterrupted(exit) ? exitCodes.done : exitCodeOf(exit)))
+running.addObserver((exit) => process.exit(isServing && Exit.isInterrupted(exit) ? exitCodes.done : toExitCode(exit)))

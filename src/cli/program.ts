@@ -1,18 +1,18 @@
 import { Cause, Effect, Exit } from "effect"
 import { version } from "../schema/version.ts"
-import { didYouMean } from "../schema/words/nearest.ts"
-import { quoted } from "../schema/words/quoted.ts"
+import { suggestNearest } from "../schema/words/nearest.ts"
+import { quoteInput } from "../schema/words/quoted.ts"
 import { berthCommand } from "./commands.ts"
 import { overviewCommand } from "./commands/overview.ts"
 import { complete } from "./completion/complete.ts"
 import type { CommandContext, CommandFailure, CommandNode } from "./parse/command.ts"
-import { helpOf } from "./parse/help.ts"
+import { formatHelp } from "./parse/help.ts"
 import { readArguments } from "./parse/readArguments.ts"
 import { Usage } from "./terminal/commandErrors.ts"
 import { exitCodes } from "./terminal/exitCodes.ts"
-import { safeText } from "./terminal/safeText.ts"
+import { escapeInline } from "./terminal/safeText.ts"
 import { Screen } from "./terminal/Screen.ts"
-import { styled } from "./terminal/style.ts"
+import { makeStyler } from "./terminal/style.ts"
 
 /** A command, its full name, and its remaining arguments. */
 interface FoundCommand {
@@ -44,8 +44,8 @@ const findCommand = (
   }
   const child = node.children.find(({ name }) => name === word)
   if (child !== undefined) return findCommand({ node: child, path: `${path} ${word}`, rest: others })
-  const meant = didYouMean(word, node.children.map(({ name }) => name))
-  return new Usage({ message: `${path} has no command ${quoted(word)}.${meant} See ${path} --help` })
+  const meant = suggestNearest(word, node.children.map(({ name }) => name))
+  return new Usage({ message: `${path} has no command ${quoteInput(word)}.${meant} See ${path} --help` })
 }
 
 const hasFlag = (args: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) => {
@@ -63,7 +63,7 @@ const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFail
     const words = args[0] === "help" ? [...args.slice(1), "--help"] : moveOptionsBehind(args)
     const { node, path, rest } = yield* findCommand({ node: berthCommand, path: "berth", rest: words })
     if (hasFlag(rest, "--help", "-h")) {
-      yield* print(helpOf(path, node, out))
+      yield* print(formatHelp(path, node, out))
       return exitCodes.done
     }
     if (node === berthCommand && hasFlag(rest, "--version", "-V")) {
@@ -72,7 +72,7 @@ const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFail
     }
     const [command, called] = node === berthCommand ? [overviewCommand, "berth"] : [node, path]
     if (command.run === undefined) {
-      yield* say(helpOf(called, command, err))
+      yield* say(formatHelp(called, command, err))
       return exitCodes.usage
     }
     return yield* command.run(yield* readArguments(called, command, rest), rest)
@@ -82,7 +82,7 @@ const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFail
 const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
   Effect.gen(function*() {
     const { err, print, say } = yield* Screen
-    const message = failure.message.split("\n").map(safeText).join("\n")
+    const message = failure.message.split("\n").map(escapeInline).join("\n")
     const answered = failure._tag === "BerthError"
       ? failure.message
       : "answered" in failure
@@ -90,12 +90,12 @@ const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
       : undefined
     if (isJson && answered !== undefined) yield* print(JSON.stringify({ error: answered }))
     const next = !isJson && failure._tag === "Failed" ? failure.next ?? [] : []
-    yield* say([`${styled(err)("red", "Error:")} ${message}`, ...next].join("\n"))
+    yield* say([`${makeStyler(err)("red", "Error:")} ${message}`, ...next].join("\n"))
     return failure._tag === "Usage" ? exitCodes.usage : exitCodes.failed
   })
 
 /** Executes the command of the arguments; returns the exit code of the process. */
-export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, CommandContext> =>
+export const runProgram = (args: ReadonlyArray<string>): Effect.Effect<number, never, CommandContext> =>
   execute(args).pipe(
     Effect.catchAll(printFailure(hasFlag(args, "--json"))),
     Effect.catchAllCause((cause) =>
@@ -109,5 +109,5 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
     )
   )
 
-export const exitCodeOf = (exit: Exit.Exit<number, never>): number =>
+export const toExitCode = (exit: Exit.Exit<number, never>): number =>
   Exit.match(exit, { onSuccess: (code) => code, onFailure: () => exitCodes.interrupted })

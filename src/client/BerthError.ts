@@ -17,7 +17,7 @@ export class BerthError extends Data.TaggedError("BerthError")<{
 }> {}
 
 /** The service answered with a failure. */
-export const refused = (status: number, message: string): BerthError =>
+export const makeRefusal = (status: number, message: string): BerthError =>
   new BerthError({ reason: "refused", status, message })
 
 const words: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const reasonIn = (cause: unknown): string => {
 }
 
 /** Failure of an address at which no service answered, as a sentence that says what to do about it. */
-export const unreachable = (where: string, cause: unknown): BerthError =>
+export const makeUnreachable = (where: string, cause: unknown): BerthError =>
   new BerthError({
     reason: "unreachable",
     message: `Cannot reach Berth at ${where}: ${reasonIn(cause)}. Check the address, and that the service runs there`
@@ -66,13 +66,14 @@ const isOther = (where: string) =>
   `Check that Berth answers at ${where}, and that it is version ${version} like this client`
 
 /** Something answered that does not answer as this version of Berth does. */
-export const unexpected = (where: string, what: string): BerthError =>
+export const makeUnexpectedAnswer = (where: string, what: string): BerthError =>
   new BerthError({ reason: "unexpected", message: `${what}. ${isOther(where)}` })
 
 const decodeError = Schema.decodeOption(Schema.parseJson(Schema.Struct({ error: Schema.String })))
 
 /** The sentence of a failed answer's body; nothing where it does not have one as Berth writes it. */
-export const errorIn = (body: string): Option.Option<string> => Option.map(decodeError(body), ({ error }) => error)
+export const readErrorMessage = (body: string): Option.Option<string> =>
+  Option.map(decodeError(body), ({ error }) => error)
 
 /** Reads an answer that is a failure. */
 export const readRefusal = (
@@ -80,12 +81,15 @@ export const readRefusal = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<never, BerthError> =>
   Effect.flatMap(
-    Effect.mapError(response.text, (error) => unreachable(where, error)),
+    Effect.mapError(response.text, (error) => makeUnreachable(where, error)),
     (body) =>
-      Option.match(errorIn(body), {
-        onSome: (message) => refused(response.status, message),
+      Option.match(readErrorMessage(body), {
+        onSome: (message) => makeRefusal(response.status, message),
         onNone: () =>
-          unexpected(where, `${where} answered with status ${response.status}, and not in the way that Berth does`)
+          makeUnexpectedAnswer(
+            where,
+            `${where} answered with status ${response.status}, and not in the way that Berth does`
+          )
       })
   )
 
@@ -102,7 +106,7 @@ export const readAs = (where: string) => (answer: Effect.Effect<unknown, unknown
   Effect.catchIf(answer, ParseResult.isParseError, (failure) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(failure)
     const field = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".")}`
-    return unexpected(where, `The answer does not have the expected shape${field}`)
+    return makeUnexpectedAnswer(where, `The answer does not have the expected shape${field}`)
   })
 
 /** Any failure of a call as the one that callers see. */
@@ -111,17 +115,20 @@ export const toBerthError = (where: string) => (failure: CallFailure): BerthErro
     case "BerthError":
       return failure
     case "ApiError":
-      return refused(failure.status, failure.message)
+      return makeRefusal(failure.status, failure.message)
     case "HttpApiDecodeError":
-      return refused(400, failure.message)
+      return makeRefusal(400, failure.message)
     case "RequestError":
       return failure.reason === "Transport"
-        ? unreachable(where, failure)
-        : unexpected(where, `The request cannot be sent: ${messageOf(failure.cause ?? failure)}`)
+        ? makeUnreachable(where, failure)
+        : makeUnexpectedAnswer(where, `The request cannot be sent: ${messageOf(failure.cause ?? failure)}`)
     case "ResponseError":
-      return unexpected(where, `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`)
+      return makeUnexpectedAnswer(
+        where,
+        `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`
+      )
     // Answers are read by `readAs`: what is left does not fit the request's schema, and was not sent.
     case "ParseError":
-      return refused(400, describeParseError(failure, { whole: "The request", part: "field" }))
+      return makeRefusal(400, describeParseError(failure, { whole: "The request", part: "field" }))
   }
 }

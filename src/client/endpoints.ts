@@ -2,7 +2,7 @@ import { HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from
 import { Context, Data, Effect, Predicate, Schema } from "effect"
 import { BerthApi } from "../http/api/BerthApi.ts"
 import { Run } from "../schema/runs/Run.ts"
-import { type BerthError, readAs, readRefusal, refused, toBerthError, unexpected } from "./BerthError.ts"
+import { type BerthError, makeRefusal, makeUnexpectedAnswer, readAs, readRefusal, toBerthError } from "./BerthError.ts"
 
 /** Options of an effect's requests: extra headers, and a listener for raw answers. */
 export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
@@ -29,7 +29,7 @@ const readAnswer = (where: string, request: HttpClientRequest.HttpClientRequest)
     yield* heard(text)
     if (response.status === 202) {
       const run = decodeRun(text)
-      if (run._tag === "None") return yield* unexpected(where, `${where} answered a run that cannot be read`)
+      if (run._tag === "None") return yield* makeUnexpectedAnswer(where, `${where} answered a run that cannot be read`)
       return yield* new Accepted({ run: run.value })
     }
     const { headers, status } = response
@@ -46,7 +46,7 @@ const encodedPath = (request: unknown): Effect.Effect<unknown, BerthError> => {
   if (unfit !== undefined) {
     const [name, value] = unfit
     const message = `${JSON.stringify(value)} cannot be the ${name} of anything: nothing was asked`
-    return refused(400, message)
+    return makeRefusal(400, message)
   }
   const path = Object.fromEntries(parts.map(([name, value]) => [name, encodeURIComponent(String(value))]))
   return Effect.succeed({ ...request, path })
@@ -63,7 +63,7 @@ const withEncodedPaths = <Client extends object>(client: Client): Client =>
   })
 
 /** An HTTP client that says in each request what `Sending` has to say. */
-export const sending = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
+export const withSendingHeaders = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
   HttpClient.mapRequestEffect(
     client,
     (request) => Effect.map(Sending, ({ headers }) => HttpClientRequest.setHeaders(request, headers))
@@ -78,7 +78,7 @@ export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
     HttpApiClient.makeWith(BerthApi, {
       transformResponse: readAs(where),
       httpClient: HttpClient.transform(
-        sending(client),
+        withSendingHeaders(client),
         (answer, request) => Effect.flatMap(Effect.mapError(answer, toBerthError(where)), readAnswer(where, request))
       )
     }),

@@ -25,7 +25,7 @@ const eventOf = (block: string): RawEvent | undefined => {
  * Reads the events of a stream out of its text, piece by piece: each call answers those that are complete by then. In
  * time that grows with the text: the parser of @effect/experimental takes a minute for a log of fifty thousand lines.
  */
-export const eventReader = (): (text: string) => ReadonlyArray<RawEvent> => {
+export const makeEventReader = (): (text: string) => ReadonlyArray<RawEvent> => {
   let rest = ""
   return (text) => {
     // Only what is new can end an event, and its end may have come in two pieces.

@@ -1,9 +1,9 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, Schema, Stream } from "effect"
 import { type LogEvent, LogLine, LogLinesDropped, LogUnavailable } from "../schema/servers/Logs.ts"
-import { type BerthError, errorIn, refused, unexpected } from "./BerthError.ts"
+import { type BerthError, makeRefusal, makeUnexpectedAnswer, readErrorMessage } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
-import { serverEvents } from "./serverEvents.ts"
+import { streamServerEvents } from "./serverEvents.ts"
 
 /** Selection of the lines of a log. */
 export interface FollowedLines {
@@ -51,12 +51,17 @@ const decoded = ({ data, event }: RawEvent): Option.Option<LogEvent> | undefined
 }
 
 const decodeEvent = (where: string) => (raw: RawEvent): Effect.Effect<ReadonlyArray<LogEvent>, BerthError> => {
-  if (raw.event === "error") return refused(502, Option.getOrElse(errorIn(raw.data), () => "The logs ended"))
+  if (raw.event === "error") {
+    return makeRefusal(
+      502,
+      Option.getOrElse(readErrorMessage(raw.data), () => "The logs ended")
+    )
+  }
   const event = decoded(raw)
   if (event === undefined) return Effect.succeed([])
   return Effect.mapBoth(event, {
     onSuccess: (event) => [event],
-    onFailure: () => unexpected(where, `The log lines of ${where} cannot be read`)
+    onFailure: () => makeUnexpectedAnswer(where, `The log lines of ${where} cannot be read`)
   })
 }
 
@@ -96,7 +101,7 @@ const followEvents = (
 ): Stream.Stream<LogEvent, BerthError> =>
   Stream.suspend(() => {
     const { connect, isNew, since: brokenAt } = repeated()
-    return serverEvents(client, where, {
+    return streamServerEvents(client, where, {
       request: (last) => {
         connect()
         return HttpClientRequest.get(path).pipe(

@@ -2,7 +2,7 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Encoding, Layer, type Redacted, Ref, Stream } from "effect"
 import type { Run } from "../schema/runs/Run.ts"
 import { Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
-import { type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
+import { type CallFailure, makeUnexpectedAnswer, toBerthError } from "./BerthError.ts"
 import { type Accepted, makeEndpoints, Sending } from "./endpoints.ts"
 import { followLogs, followProjectLogs } from "./followLogs.ts"
 import { openExec } from "./openExec.ts"
@@ -27,7 +27,7 @@ export const make = (
     const toFailure = <A>(effect: Effect.Effect<A, CallFailure | Accepted>) =>
       Effect.mapError(effect, (failure) =>
         failure._tag === "Accepted"
-          ? unexpected(where, `${where} started run ${failure.run.id} and did not wait for its answer`)
+          ? makeUnexpectedAnswer(where, `${where} started run ${failure.run.id} and did not wait for its answer`)
           : toBerthError(where)(failure))
 
     const answer = <A>(call: Call<A>, headers: Readonly<Record<string, string>> = {}) =>
@@ -49,7 +49,7 @@ export const make = (
           return { run, events, result }
         }
         return yield* answer(call, { ...keyed, prefer: "respond-async" }).pipe(
-          Effect.flatMap(() => unexpected(where, `${where} answered before it named the run`)),
+          Effect.flatMap(() => makeUnexpectedAnswer(where, `${where} answered before it named the run`)),
           Effect.catchTag("Accepted", ({ run }) => Effect.succeed(started(run))),
           toFailure
         )
@@ -85,7 +85,7 @@ export interface Address {
 }
 
 /** A client whose requests go to an address, with its token. */
-export const addressed = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
+export const withAddress = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
   http.pipe(
     HttpClient.mapRequest((request) =>
       request.pipe(
@@ -101,7 +101,7 @@ export const layer = (address: Address): Layer.Layer<Berth, never, HttpClient.Ht
   Layer.effect(
     Berth,
     Effect.flatMap(HttpClient.HttpClient, (http) =>
-      make(addressed(address)(http), {
+      make(withAddress(address)(http), {
         where: address.url === "" ? "this address" : address.url,
         outlives: () => Effect.succeed(true)
       }))

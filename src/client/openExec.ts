@@ -2,19 +2,28 @@ import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, Ref, Schema, type Scope, Sink, Stream } from "effect"
 import { type ExecEvent, ExecExit, ExecOpened, ExecOutput, ExecRequest } from "../schema/servers/Exec.ts"
 import type { Berth, OpenedExec } from "./Berth.ts"
-import { type BerthError, errorIn, readRefusal, refused, toBerthError, unexpected, unreachable } from "./BerthError.ts"
-import { eventReader, type RawEvent } from "./eventText.ts"
+import {
+  type BerthError,
+  makeRefusal,
+  makeUnexpectedAnswer,
+  makeUnreachable,
+  readErrorMessage,
+  readRefusal,
+  toBerthError
+} from "./BerthError.ts"
+import { makeEventReader, type RawEvent } from "./eventText.ts"
 
 const decodeOpened = Schema.decode(Schema.parseJson(ExecOpened))
 const decodeOutput = Schema.decode(Schema.parseJson(ExecOutput))
 const decodeExit = Schema.decode(Schema.parseJson(ExecExit))
 const encodeRequest = Schema.encode(ExecRequest)
 
-const unreadable = (where: string) => () => unexpected(where, `The output of a command at ${where} cannot be read`)
+const unreadable = (where: string) => () =>
+  makeUnexpectedAnswer(where, `The output of a command at ${where} cannot be read`)
 
 const decodeEvent =
   (where: string) => ({ data, event }: RawEvent): Effect.Effect<ReadonlyArray<ExecEvent>, BerthError> => {
-    if (event === "error") return refused(502, Option.getOrElse(errorIn(data), () => "The command ended"))
+    if (event === "error") return makeRefusal(502, Option.getOrElse(readErrorMessage(data), () => "The command ended"))
     const decoded: Effect.Effect<ReadonlyArray<ExecEvent>, unknown> = event === "output"
       ? Effect.map(decodeOutput(data), (data) => [{ event, data }])
       : event === "exit"
@@ -66,9 +75,9 @@ export const openExec = (
     )
     const response = yield* Effect.mapError(client.execute(asked), toBerthError(where))
     if (response.status >= 400) return yield* readRefusal(where, response)
-    const read = eventReader()
+    const read = makeEventReader()
     const raw = response.stream.pipe(
-      Stream.mapError((error) => unreachable(where, error)),
+      Stream.mapError((error) => makeUnreachable(where, error)),
       Stream.decodeText(),
       Stream.mapConcat(read)
     )
@@ -94,7 +103,7 @@ export const openExec = (
         Stream.mapEffect(decodeEvent(where)),
         Stream.flattenIterables,
         Stream.tap(({ event }) => event === "exit" ? Ref.set(hasEnded, true) : Effect.void),
-        Stream.concat(Stream.fail(unreachable(where, "the connection broke, and with it the command has ended"))),
+        Stream.concat(Stream.fail(makeUnreachable(where, "the connection broke, and with it the command has ended"))),
         Stream.takeUntil(({ event }) => event === "exit")
       ),
       send,

@@ -2,9 +2,9 @@ import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Schema, Stream } from "effect"
 import { Run, StepProgress } from "../schema/runs/Run.ts"
 import { LogLinesDropped } from "../schema/servers/Logs.ts"
-import { type BerthError, unexpected } from "./BerthError.ts"
+import { type BerthError, makeUnexpectedAnswer } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
-import { serverEvents } from "./serverEvents.ts"
+import { streamServerEvents } from "./serverEvents.ts"
 
 /** Event of a run. A watcher that reconnects sends the `id` of its last one to get those after it. */
 export const RunEvent = Schema.Union(
@@ -33,7 +33,7 @@ const decodeEvent = (where: string) => ({ data, event, id = "" }: RawEvent) =>
     ? parse(data).pipe(
       Effect.flatMap((data) => decode({ id, event, data })),
       Effect.map((event) => [event]),
-      Effect.mapError(() => unexpected(where, `The events of a run at ${where} cannot be read`))
+      Effect.mapError(() => makeUnexpectedAnswer(where, `The events of a run at ${where} cannot be read`))
     )
     : Effect.succeed([])
 
@@ -47,7 +47,7 @@ export const runEvents = (
   id: string,
   { after, justStarted = false }: { readonly after?: string | undefined; readonly justStarted?: boolean } = {}
 ): Stream.Stream<RunEvent, BerthError> =>
-  serverEvents(client, where, {
+  streamServerEvents(client, where, {
     request: (last) => {
       const from = last?.id ?? after
       const watch = HttpClientRequest.get(`/api/runs/${encodeURIComponent(id)}/events`)

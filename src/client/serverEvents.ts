@@ -1,7 +1,7 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Duration, Effect, Ref, Schedule, Stream } from "effect"
-import { type BerthError, readRefusal, toBerthError, unreachable } from "./BerthError.ts"
-import { eventReader, type RawEvent } from "./eventText.ts"
+import { type BerthError, makeUnreachable, readRefusal, toBerthError } from "./BerthError.ts"
+import { makeEventReader, type RawEvent } from "./eventText.ts"
 
 /** A stream of events that goes on when its connection breaks. */
 export interface EventSource {
@@ -21,14 +21,14 @@ const pauses = Schedule.exponential("250 millis", 2).pipe(
 
 /** The events in a text that comes in pieces. */
 const eventsIn = <E>(text: Stream.Stream<string, E>): Stream.Stream<RawEvent, E> =>
-  Stream.suspend(() => Stream.mapConcat(text, eventReader()))
+  Stream.suspend(() => Stream.mapConcat(text, makeEventReader()))
 
 /**
  * The events of a source. A connection that breaks is made again after a moment, and goes on after the last event; what
  * the service refuses is not asked again.
  * @param where display name of the service: usually its address
  */
-export const serverEvents = (
+export const streamServerEvents = (
   client: HttpClient.HttpClient,
   where: string,
   { answeredBefore, isEnd, request }: EventSource
@@ -40,12 +40,12 @@ export const serverEvents = (
       const response = yield* Effect.mapError(client.execute(asked), toBerthError(where))
       if (response.status >= 400) return yield* readRefusal(where, response)
       return response.stream.pipe(
-        Stream.mapError((error) => unreachable(where, error)),
+        Stream.mapError((error) => makeUnreachable(where, error)),
         Stream.decodeText(),
         eventsIn,
         Stream.tap((event) => Ref.set(last, event)),
         // A service that stops ends its streams as if nothing else would come.
-        Stream.concat(Stream.fail(unreachable(where, "the connection broke")))
+        Stream.concat(Stream.fail(makeUnreachable(where, "the connection broke")))
       )
     })
     const isWorthAnother = ({ reason }: BerthError) =>

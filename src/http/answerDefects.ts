@@ -2,7 +2,7 @@ import { HttpMiddleware, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Effect, Option } from "effect"
 import { withSecurityHeaders } from "./guard/responseHeaders.ts"
-import { unforeseen } from "./wire/errors.ts"
+import { handleDefect } from "./wire/errors.ts"
 
 /**
  * The outermost middleware: answers a defect that no other one caught, such as one of the guard itself, in the words and
@@ -14,6 +14,6 @@ export const answerDefects = HttpMiddleware.make((app) =>
       const request = yield* HttpServerRequest.HttpServerRequest
       const isAnswered = NodeHttpServerRequest.toServerResponse(request).headersSent
       if (isAnswered || Cause.isInterruptedOnly(cause)) return yield* Effect.failCause(cause)
-      return withSecurityHeaders(yield* unforeseen(cause), Option.none())
+      return withSecurityHeaders(yield* handleDefect(cause), Option.none())
     }))
 )

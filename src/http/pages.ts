@@ -3,10 +3,10 @@ import { Effect, Either, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { makeOnce } from "../services/fibers/makeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { description, referencePage, withToken } from "./reference.ts"
-import { wantsToken } from "./session/holders.ts"
+import { buildReferencePage, buildSpecResponse, withToken } from "./reference.ts"
+import { requiresToken } from "./session/holders.ts"
 import { makeWebPage } from "./webPage.ts"
-import { noSuchEndpoint } from "./wire/noSuchEndpoint.ts"
+import { makeEndpointNotFound } from "./wire/noSuchEndpoint.ts"
 import { normalizeTarget } from "./wire/requestTarget.ts"
 
 const welcomeText = `Berth ${version}
@@ -38,12 +38,12 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const { asset, page } = yield* makeWebPage
     const pages = (described: typeof api) =>
       Effect.all({
-        description: makeOnce(Effect.sync(() => description(described))),
-        reference: Effect.map(makeOnce(referencePage(described)), Effect.flatten)
+        description: makeOnce(Effect.sync(() => buildSpecResponse(described))),
+        reference: Effect.map(makeOnce(buildReferencePage(described)), Effect.flatten)
       })
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))
-    const shown = Effect.map(settings.guard, (guard) => wantsToken(guard) ? locked : open)
+    const shown = Effect.map(settings.guard, (guard) => requiresToken(guard) ? locked : open)
     /** The root: the page for browsers, a pointer to the API for programs. */
     const welcome = Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -58,7 +58,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
       const found = target?.destination._tag === "Screen" && headers["accept"]?.includes("text/html") === true
         ? yield* page
         : yield* asset(target?.path ?? "")
-      return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
+      return yield* Option.match(found, { onNone: () => makeEndpointNotFound({ method, url }), onSome: Effect.succeed })
     })
 
     yield* router.get("/", welcome)

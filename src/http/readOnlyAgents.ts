@@ -1,6 +1,6 @@
 import { HttpApiBuilder, type HttpApp, HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
-import { CurrentCaller, limitedToReading } from "../services/access/Caller.ts"
+import { CurrentCaller, limitToReading } from "../services/access/Caller.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { type ApiError, orApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
@@ -16,6 +16,6 @@ export const ReadOnlyAgentsLive = HttpApiBuilder.middleware(
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const caller = yield* CurrentCaller
       if (headers["berth-door"] !== "mcp" || !(yield* orApiError(settings.get("mcp.readOnly")))) return yield* app
-      return yield* Effect.provideService(app, CurrentCaller, limitedToReading(caller))
+      return yield* Effect.provideService(app, CurrentCaller, limitToReading(caller))
     }))
 )

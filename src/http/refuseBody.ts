@@ -1,7 +1,7 @@
 import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Predicate } from "effect"
 import { formatPath } from "../schema/words/describeIssues.ts"
-import { listed } from "../schema/words/expected.ts"
+import { formatList } from "../schema/words/expected.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 
 const mostTold = 10
@@ -12,7 +12,7 @@ const refusalOf = (body: unknown): string | undefined => {
   const names = Object.keys(body).slice(0, mostTold).map((name) => formatPath([name]))
   if (names.length === 0) return undefined
   const are = names.length === 1 ? "is not a known field" : "are not known fields"
-  return `${listed(names, "and")} ${are}. This endpoint takes none`
+  return `${formatList(names, "and")} ${are}. This endpoint takes none`
 }
 
 const refused = (message: string) => new ApiError({ status: 400, message })

@@ -9,13 +9,13 @@ import { type Idempotency, IdempotencyKeyReused, type KeyedRun } from "../servic
 import { RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/annotations/ApiError.ts"
-import { runEndpoints } from "./api/annotations/startsRun.ts"
+import { listRunEndpoints } from "./api/annotations/startsRun.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { readIdempotencyKey } from "./idempotencyKey.ts"
 import { requester } from "./wire/requester.ts"
-import { endpointOf } from "./wire/requestTarget.ts"
+import { findEndpoint } from "./wire/requestTarget.ts"
 
-const startingEndpoints = runEndpoints(BerthApi)
+const startingEndpoints = listRunEndpoints(BerthApi)
 
 /** True if the caller prefers the run at once over its result later (`Prefer: respond-async`, RFC 7240). */
 const prefersAsync = (prefer: string | undefined): boolean =>
@@ -49,7 +49,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         const request = yield* HttpServerRequest.HttpServerRequest
         const { name, role } = yield* CurrentCaller
         // Callers that may not start a run are refused by the endpoint, and get no earlier answer either.
-        const endpoint = Option.filter(endpointOf(request), (endpoint) => startingEndpoints.has(endpoint))
+        const endpoint = Option.filter(findEndpoint(request), (endpoint) => startingEndpoints.has(endpoint))
         if (Option.isNone(endpoint) || !mayChange(role)) return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
         const idempotency = yield* readIdempotencyKey(request, endpoint.value, name)

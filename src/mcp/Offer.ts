@@ -3,7 +3,7 @@ import type { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import type { Tool } from "./answers/Tool.ts"
 import { readResource, resources, resourceTemplates } from "./resources.ts"
-import { toolsFor } from "./toolsFor.ts"
+import { listTools } from "./toolsFor.ts"
 
 /** Name and address of a resource or resource template. */
 interface Named {
@@ -30,8 +30,8 @@ export interface Offer {
 /** Offer for an agent with these rights. */
 export type OfferFor = (rights: { readonly readOnly: boolean }) => Offer
 
-export const offerFor: OfferFor = (rights) => ({
-  tools: toolsFor(rights),
+export const buildOffer: OfferFor = (rights) => ({
+  tools: listTools(rights),
   resources,
   resourceTemplates,
   read: readResource

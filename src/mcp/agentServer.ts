@@ -7,15 +7,15 @@ import {
 } from "@modelcontextprotocol/server"
 import { Effect } from "effect"
 import { version } from "../schema/version.ts"
-import { escaped, escapedLines } from "../schema/words/escaped.ts"
-import { shortText } from "./answers/shortenAnswer.ts"
-import type { Heard, Tool } from "./answers/Tool.ts"
+import { escapeText, escapeTextLines } from "../schema/words/escaped.ts"
+import { shortenText } from "./answers/shortenAnswer.ts"
+import type { ProgressListener, Tool } from "./answers/Tool.ts"
 import { instructions } from "./guide.ts"
 import type { Offer } from "./Offer.ts"
 import type { RunAgentRequest } from "./runAgentRequest.ts"
 
 /** A tool as agents see it. */
-export const described = ({ description, inputSchema, name, outputSchema, readOnly, title }: Tool) => ({
+export const describeTool = ({ description, inputSchema, name, outputSchema, readOnly, title }: Tool) => ({
   name,
   title,
   description,
@@ -30,35 +30,38 @@ const longestProgress = 300
 const longestFailure = 2_000
 
 /** Tells an agent that gave a token for it how far its call has come. */
-const heardBy = ({ mcpReq }: ServerContext): Heard => {
+const heardBy = ({ mcpReq }: ServerContext): ProgressListener => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => Effect.void
   let progress = 0
   return (words) =>
     Effect.ignore(Effect.tryPromise(() => {
       progress += 1
-      const message = shortText(escaped(words), longestProgress)
+      const message = shortenText(escapeText(words), longestProgress)
       return mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } })
     }))
 }
 
-const answerTo = (tool: Tool, given: unknown, heard: Heard) =>
+const answerTo = (tool: Tool, given: unknown, heard: ProgressListener) =>
   Effect.match(tool.call(given, heard), {
     onSuccess: ({ structured, text }) => ({
       content: [{ type: "text" as const, text }],
       structuredContent: { ...structured }
     }),
     // A client of the older protocol takes no data beside a failure.
-    onFailure: ({ message }) => ({ content: [{ type: "text" as const, text: escapedLines(message) }], isError: true })
+    onFailure: ({ message }) => ({
+      content: [{ type: "text" as const, text: escapeTextLines(message) }],
+      isError: true
+    })
   })
 
 /** Speaks the protocol with one agent, or answers one request of it, with what it is offered. */
-export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunAgentRequest): Server => {
+export const makeAgentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunAgentRequest): Server => {
   const server = new Server(
     { name: "berth", title: "Berth", version },
     { capabilities: { tools: {}, resources: {} }, instructions }
   )
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map(described) }))
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(describeTool) }))
   server.setRequestHandler("tools/call", ({ params }, context) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (tool === undefined) {
@@ -73,7 +76,7 @@ export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer
     const answer = await run(Effect.either(read(uri)), { signal })
     if (answer._tag === "Right") return { contents: [answer.right] }
     const { message, status } = answer.left
-    const words = shortText(escaped(message), longestFailure)
+    const words = shortenText(escapeText(message), longestFailure)
     throw status === 404
       ? new ResourceNotFoundError(uri, words)
       : new ProtocolError(ProtocolErrorCode.InternalError, words)

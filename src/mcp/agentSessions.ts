@@ -8,7 +8,7 @@ import {
 import { Clock, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { anonymousCaller, type Caller } from "../services/access/Caller.ts"
-import { agentServer } from "./agentServer.ts"
+import { makeAgentServer } from "./agentServer.ts"
 import type { OfferFor } from "./Offer.ts"
 import type { RunAgentRequest } from "./runAgentRequest.ts"
 
@@ -92,13 +92,13 @@ const counting = (run: RunAgentRequest, use: Use): RunAgentRequest => (effect, o
  * Answers agents over HTTP. Those that speak the protocol of 2026-07-28 need no session; older ones get one, which ends
  * when they end it, when they are silent for ten minutes, or with the scope.
  */
-export const agentSessions = (
+export const makeAgentSessions = (
   offerFor: OfferFor,
   runAs: (caller: Caller) => RunAgentRequest
 ): Effect.Effect<(asked: AgentRequest) => Effect.Effect<Response>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sessions = new Map<string, Session>()
-    const serverFor = ({ readOnly }: Rights, run: RunAgentRequest) => agentServer(offerFor({ readOnly }), run)
+    const serverFor = ({ readOnly }: Rights, run: RunAgentRequest) => makeAgentServer(offerFor({ readOnly }), run)
     const modern = createMcpHandler(({ authInfo }) => {
       const rights = rightsIn(authInfo)
       return serverFor(rights, runAs(rights.caller))

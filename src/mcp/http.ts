@@ -9,12 +9,12 @@ import {
 } from "@effect/platform"
 import { Context, Effect, Layer, Scope } from "effect"
 import { Berth } from "../client/Berth.ts"
-import { answeredBy, overHandlers } from "../client/node/overHandlers.ts"
+import { makeHandlerFetch, overHandlers } from "../client/node/overHandlers.ts"
 import { ApiError, orApiError } from "../http/api/annotations/ApiError.ts"
 import { tokenRequired } from "../http/guard/authorizeRequest.ts"
 import { EndpointsLive } from "../http/server.ts"
 import { agentMethods } from "../http/wire/requestTarget.ts"
-import { listed } from "../schema/words/expected.ts"
+import { formatList } from "../schema/words/expected.ts"
 import { type Caller, CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayChange } from "../services/access/rights.ts"
 import { makeOnce } from "../services/fibers/makeOnce.ts"
@@ -30,7 +30,7 @@ const disabled = new ApiError({
 const notAllowed = (method: string) =>
   new ApiError({
     status: 405,
-    message: `${method} is not allowed on /mcp: use ${listed(agentMethods, "or")}`,
+    message: `${method} is not allowed on /mcp: use ${formatList(agentMethods, "or")}`,
     headers: { allow: agentMethods.join(", ") }
   })
 
@@ -49,10 +49,10 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
         outlives: () => Effect.succeed(true),
         elsewhere: () => Effect.succeedNone
       })
-      const { agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
+      const { makeAgentSessions: agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
       return yield* Scope.extend(
         agentSessions(yield* loadOffer, (caller: Caller) => {
-          const asCaller = answeredBy((request) => handle(request, Context.make(CurrentCaller, caller)))
+          const asCaller = makeHandlerFetch((request) => handle(request, Context.make(CurrentCaller, caller)))
           return runAgentRequest((effect) =>
             effect.pipe(Effect.provideService(FetchHttpClient.Fetch, asCaller), Effect.provideService(Berth, berth))
           )
@@ -64,7 +64,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
   })
 
 /** Serves agents at `/mcp`, behind the guard. Loaded on the first request. */
-export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
+export const makeAgentLayer = (loadOffer: Effect.Effect<OfferFor>) =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const settings = yield* Settings
     const router = yield* HttpApiBuilder.Router
@@ -97,6 +97,6 @@ export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
   )
 
 /** Berth's tools for agents at `/mcp`. */
-export const AgentTools = agentDoor(
-  Effect.promise(async () => (await import("./Offer.ts")).offerFor)
+export const AgentTools = makeAgentLayer(
+  Effect.promise(async () => (await import("./Offer.ts")).buildOffer)
 )

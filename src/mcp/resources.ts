@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
-import { escapedFields } from "./answers/escapedData.ts"
-import { briefOf, RunBrief } from "./answers/runOutcome.ts"
-import { slimSchema } from "./answers/slimSchema.ts"
-import { withinBudget } from "./answers/withinBudget.ts"
+import { escapeFields } from "./answers/escapedData.ts"
+import { RunBrief, summarizeRun } from "./answers/runOutcome.ts"
+import { buildToolSchema } from "./answers/slimSchema.ts"
+import { fitToBudget } from "./answers/withinBudget.ts"
 import { guide, guideUri } from "./guide.ts"
 
 /** The resources that have an address of their own. */
@@ -31,6 +31,6 @@ export const readResource = (uri: string) =>
     }
     const berth = yield* Berth
     const run = yield* berth.use((api) => api.getRun({ path: { id } }))
-    const brief = withinBudget(escapedFields(briefOf(run)), slimSchema(RunBrief, { described: false }))
+    const brief = fitToBudget(escapeFields(summarizeRun(run)), buildToolSchema(RunBrief, { described: false }))
     return { uri, mimeType: "application/json", text: JSON.stringify(brief) }
   })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { mayChange } from "../services/access/rights.ts"
-import { offerFor } from "./Offer.ts"
+import { buildOffer } from "./Offer.ts"
 import { makeRunAgentRequest } from "./runAgentRequest.ts"
 
 /**
@@ -13,9 +13,9 @@ export const serveAgent = ({ readOnly }: { readonly readOnly: boolean }): Effect
   Effect.scoped(Effect.gen(function*() {
     const berth = yield* Berth
     const { role } = yield* berth.use((api) => api.showSession({}))
-    const offer = offerFor({ readOnly: readOnly || !mayChange(role) })
+    const offer = buildOffer({ readOnly: readOnly || !mayChange(role) })
     const run = (yield* makeRunAgentRequest)(Effect.provideService(Berth, berth))
-    const { agentServer } = yield* Effect.promise(() => import("./agentServer.ts"))
+    const { makeAgentServer: agentServer } = yield* Effect.promise(() => import("./agentServer.ts"))
     const { serveStdio, StdioServerTransport } = yield* Effect.promise(() =>
       import("@modelcontextprotocol/server/stdio")
     )

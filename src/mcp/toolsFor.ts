@@ -27,5 +27,5 @@ export const tools: ReadonlyArray<Tool> = [
 ]
 
 /** The tools that an agent is shown: without those that change anything where it may only read. */
-export const toolsFor = ({ readOnly }: { readonly readOnly: boolean }): ReadonlyArray<Tool> =>
+export const listTools = ({ readOnly }: { readonly readOnly: boolean }): ReadonlyArray<Tool> =>
   readOnly ? tools.filter((tool) => tool.readOnly) : tools

@@ -1,19 +1,19 @@
 import { Effect } from "effect"
 import type { ServerAccess } from "../schema/servers/Server.ts"
 import { RemoteCommandFailed, type SshError } from "../schema/servers/Ssh.ts"
-import { scrubbed } from "../services/secrets/scrubbed.ts"
-import { serverSecrets } from "../services/secrets/secretsInUse.ts"
+import { scrubText } from "../services/secrets/scrubbed.ts"
+import { listServerSecrets } from "../services/secrets/secretsInUse.ts"
 import type { RemoteCommand } from "../services/ssh/RemoteCommand.ts"
 import { type ExecOptions, type RemoteExit, Ssh } from "../services/ssh/Ssh.ts"
 
 const longestWords = 2_000
 
 /** Output of a server for an error: without secrets, and only the end of a long one. */
-export const serverWords = (server: ServerAccess, said: string): string =>
-  scrubbed(said.trim(), serverSecrets(server)).slice(-longestWords)
+export const scrubServerOutput = (server: ServerAccess, said: string): string =>
+  scrubText(said.trim(), listServerSecrets(server)).slice(-longestWords)
 
 /** The error of a command that ended with a failure; `said` is what the server wrote. */
-export const commandFailed = (
+export const makeCommandFailed = (
   server: ServerAccess,
   { what }: Pick<RemoteCommand, "what">,
   code: number | null,
@@ -25,7 +25,7 @@ export const commandFailed = (
     port: server.port,
     what,
     code,
-    words: serverWords(server, said)
+    words: scrubServerOutput(server, said)
   })
 
 /** Runs a command to its end; an exit code other than 0 fails with what the server said. */
@@ -36,5 +36,5 @@ export const execute = Effect.fn("remote.execute")(function*(
 ): Effect.fn.Return<RemoteExit, RemoteCommandFailed | SshError, Ssh> {
   const exit = yield* (yield* Ssh).exec(server, command, options)
   if (exit.code === 0) return exit
-  return yield* commandFailed(server, command, exit.code, exit.stderr.trim() === "" ? exit.stdout : exit.stderr)
+  return yield* makeCommandFailed(server, command, exit.code, exit.stderr.trim() === "" ? exit.stdout : exit.stderr)
 })

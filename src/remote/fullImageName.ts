@@ -1,5 +1,5 @@
 /** One spelling for one image name: `docker.io/library/nginx` and `nginx` are `nginx:latest`. */
-export const fullImageName = (name: string): string => {
+export const normalizeImageName = (name: string): string => {
   const short = name.replace(/^(?:index\.)?docker\.io\//, "").replace(/^library\//, "")
   const last = short.slice(short.lastIndexOf("/") + 1)
   return last.includes(":") || last.includes("@") ? short : `${short}:latest`

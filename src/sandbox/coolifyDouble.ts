@@ -1,11 +1,11 @@
 import { Effect, type Redacted, type Scope } from "effect"
 import { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./doubles/coolifyFields.ts"
-import { type CoolifySeed, shownApp, shownEnv } from "./doubles/coolifyRecords.ts"
+import { type CoolifySeed, redactApp, redactEnv } from "./doubles/coolifyRecords.ts"
 import { type CoolifyState, makeCoolifyState } from "./doubles/coolifyState.ts"
 import { decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import type { DoubleReply } from "./doubles/httpFault.ts"
-import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
+import { makePlatformServer, replyCreated, replyOk } from "./doubles/platformServer.ts"
 import { Refused } from "./doubles/Refused.ts"
 import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
@@ -22,7 +22,7 @@ const envFields = decodeRequestBody("Environment variable", CoolifyEnvFields)
 const deployed = (state: CoolifyState, { query }: DoubleRequest) => {
   const uuid = query["uuid"] ?? ""
   return Effect.map(state.deploy(uuid), (deployment) =>
-    ok({
+    replyOk({
       deployments: [
         deployment === undefined
           ? { message: "Deployment already queued for this commit.", resource_uuid: uuid }
@@ -37,53 +37,56 @@ const answer = (state: CoolifyState, mayRead: boolean, request: DoubleRequest): 
   if (api !== "api" || version !== "v1" || more.length > 0) return Effect.fail(Refused.missing("Resource"))
   const shape = `${method} ${[collection, uuid && "{uuid}", part, id && "{id}"].filter(Boolean).join("/")}`
   if (method === "GET" && collection === "security" && uuid === "keys" && part !== undefined && id === "") {
-    return Effect.map(state.privateKey(part), (key) => ok({ ...key, ...(mayRead ? { private_key: "PRIVATE" } : {}) }))
+    return Effect.map(
+      state.privateKey(part),
+      (key) => replyOk({ ...key, ...(mayRead ? { private_key: "PRIVATE" } : {}) })
+    )
   }
   switch (shape) {
     case "GET version":
-      return Effect.succeed(ok("4.3.11"))
+      return Effect.succeed(replyOk("4.3.11"))
     case "GET servers":
-      return Effect.succeed(ok(state.servers))
+      return Effect.succeed(replyOk(state.servers))
     case "GET projects/{uuid}":
-      return Effect.map(state.project(uuid), ok)
+      return Effect.map(state.project(uuid), replyOk)
     case "GET applications":
-      return Effect.map(state.apps, (all) => ok(all.map((app) => shownApp(app, { full: false, mayRead }))))
+      return Effect.map(state.apps, (all) => replyOk(all.map((app) => redactApp(app, { full: false, mayRead }))))
     case "GET applications/{uuid}":
-      return Effect.map(state.app(uuid), (app) => ok(shownApp(app, { full: true, mayRead })))
+      return Effect.map(state.app(uuid), (app) => replyOk(redactApp(app, { full: true, mayRead })))
     case "POST applications/{uuid}":
       return uuid === "private-deploy-key"
         ? newApplication(body).pipe(
           Effect.flatMap(state.create),
-          Effect.map((app) => created({ uuid: app.uuid, domains: app.fqdn }))
+          Effect.map((app) => replyCreated({ uuid: app.uuid, domains: app.fqdn }))
         )
         : Effect.fail(Refused.missing("Resource"))
     case "PATCH applications/{uuid}":
       return applicationChanges(body).pipe(
         Effect.flatMap((changes) => state.update(uuid, changes)),
-        Effect.as(ok({ uuid }))
+        Effect.as(replyOk({ uuid }))
       )
     case "DELETE applications/{uuid}":
-      return Effect.as(state.remove(uuid), ok({ message: "Application deletion request queued." }))
+      return Effect.as(state.remove(uuid), replyOk({ message: "Application deletion request queued." }))
     case "GET applications/{uuid}/envs":
-      return Effect.map(state.envs(uuid), (envs) => ok(envs.map((env) => shownEnv(env, mayRead))))
+      return Effect.map(state.envs(uuid), (envs) => replyOk(envs.map((env) => redactEnv(env, mayRead))))
     case "POST applications/{uuid}/envs":
       return envFields(body).pipe(
         Effect.flatMap((fields) => state.createEnv(uuid, fields)),
-        Effect.map((env) => created({ uuid: env.uuid }))
+        Effect.map((env) => replyCreated({ uuid: env.uuid }))
       )
     case "PATCH applications/{uuid}/envs":
       return envFields(body).pipe(
         Effect.flatMap((fields) => state.updateEnv(uuid, fields)),
-        Effect.map((env) => created(shownEnv(env, mayRead)))
+        Effect.map((env) => replyCreated(redactEnv(env, mayRead)))
       )
     case "DELETE applications/{uuid}/envs/{id}":
-      return Effect.as(state.removeEnv(uuid, id), ok({ message: "Environment variable deleted." }))
+      return Effect.as(state.removeEnv(uuid, id), replyOk({ message: "Environment variable deleted." }))
     case "POST deploy":
       return deployed(state, request)
     case "GET deploy":
       return Effect.succeed({ status: 405, body: { message: "Method Not Allowed" } })
     case "GET deployments/{uuid}":
-      return Effect.map(state.deployment(uuid), ok)
+      return Effect.map(state.deployment(uuid), replyOk)
     default:
       return Effect.fail(Refused.missing("Resource"))
   }

@@ -14,7 +14,7 @@ export interface GitHostDouble extends HttpDouble {
 }
 
 /** Differences between the git hosts' APIs. */
-export interface HookManner {
+export interface HookBehavior {
   readonly newHook: (body: unknown) => Effect.Effect<NewHook, Refused>
   /** Interprets the fields of an update request. */
   readonly meant: (changes: HookChanges) => HookChanges
@@ -22,7 +22,7 @@ export interface HookManner {
   readonly shown: (hook: StoredHook) => unknown
 }
 
-const neutral: HookManner = {
+const neutral: HookBehavior = {
   newHook: decodeRequestBody("Hook", NewHook),
   meant: (changes) => changes,
   shown: ({ active, contentType, events, id, type, url }) => ({
@@ -56,7 +56,7 @@ const paged = (hooks: ReadonlyArray<StoredHook>, query: DoubleRequest["query"]) 
 
 const answer = (
   state: GitHostState,
-  { meant, newHook, shown }: HookManner,
+  { meant, newHook, shown }: HookBehavior,
   { body, method, query, segments }: DoubleRequest
 ) => {
   const [api, version, repos, owner = "", name = "", hooks, id, tests, ...more] = segments
@@ -104,7 +104,7 @@ export interface GitHostDoubleOptions {
 
 /** Starts a git host with an API dialect on a free loopback port; requires `Authorization: token <token>`. */
 export const makeHookDouble = (
-  manner: HookManner,
+  manner: HookBehavior,
   options: GitHostDoubleOptions
 ): Effect.Effect<GitHostDouble, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {

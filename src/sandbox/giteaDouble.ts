@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { decodeRequestBody, said } from "./doubles/decodeRequestBody.ts"
+import { annotateMessage, decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import { type HookChanges, NewHook } from "./doubles/gitHostFields.ts"
-import { type GitHostDoubleOptions, type HookManner, makeHookDouble } from "./gitHostDouble.ts"
+import { type GitHostDoubleOptions, type HookBehavior, makeHookDouble } from "./gitHostDouble.ts"
 
 const kinds = [
   "gitea",
@@ -16,12 +16,12 @@ const kinds = [
   "packagist"
 ]
 
-const gitea: HookManner = {
+const gitea: HookBehavior = {
   newHook: decodeRequestBody(
     "Hook",
     Schema.Struct({
       ...NewHook.fields,
-      type: Schema.String.pipe(Schema.filter((type) => kinds.includes(type), said("Invalid hook type.")))
+      type: Schema.String.pipe(Schema.filter((type) => kinds.includes(type), annotateMessage("Invalid hook type.")))
     })
   ),
   // An update ignores the secret, and resets the events and branches that it omits.

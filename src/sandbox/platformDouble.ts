@@ -3,7 +3,7 @@ import { decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import { ApplicationChanges, EnvFields, NewApplication } from "./doubles/platformFields.ts"
 import type { Application, PlatformSeed } from "./doubles/platformRecords.ts"
-import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
+import { makePlatformServer, replyCreated, replyOk } from "./doubles/platformServer.ts"
 import { makePlatformState, type PlatformState } from "./doubles/platformState.ts"
 import { Refused } from "./doubles/Refused.ts"
 import type { SandboxFailed } from "./ports/SandboxFailed.ts"
@@ -26,39 +26,39 @@ const answer = (state: PlatformState, { body, method, query, segments }: DoubleR
   const shape = `${method} ${[collection, uuid && "{uuid}", part, id && "{id}", ...more].filter(Boolean).join("/")}`
   switch (shape) {
     case "GET applications":
-      return Effect.map(state.applications, (all) => ok(all.map(listed)))
+      return Effect.map(state.applications, (all) => replyOk(all.map(listed)))
     case "GET applications/{uuid}":
-      return Effect.map(state.application(uuid), ok)
+      return Effect.map(state.application(uuid), replyOk)
     case "POST applications/{uuid}":
       return uuid === "private-deploy-key"
-        ? newApplication(body).pipe(Effect.flatMap(state.create), Effect.map(created))
+        ? newApplication(body).pipe(Effect.flatMap(state.create), Effect.map(replyCreated))
         : Effect.fail(Refused.missing("Resource"))
     case "PATCH applications/{uuid}":
       return applicationChanges(body).pipe(
         Effect.flatMap((changes) => state.update(uuid, changes)),
-        Effect.map(ok)
+        Effect.map(replyOk)
       )
     case "DELETE applications/{uuid}":
-      return Effect.as(state.remove(uuid), ok({ message: "Application deletion request queued." }))
+      return Effect.as(state.remove(uuid), replyOk({ message: "Application deletion request queued." }))
     case "GET applications/{uuid}/envs":
-      return Effect.map(state.envs(uuid), ok)
+      return Effect.map(state.envs(uuid), replyOk)
     case "POST applications/{uuid}/envs":
-      return envFields(body).pipe(Effect.flatMap((fields) => state.createEnv(uuid, fields)), Effect.map(created))
+      return envFields(body).pipe(Effect.flatMap((fields) => state.createEnv(uuid, fields)), Effect.map(replyCreated))
     case "PATCH applications/{uuid}/envs/{id}":
       return envFields(body).pipe(
         Effect.flatMap((fields) => state.updateEnv(uuid, Number(id), fields)),
-        Effect.map(ok)
+        Effect.map(replyOk)
       )
     case "DELETE applications/{uuid}/envs/{id}":
-      return Effect.as(state.removeEnv(uuid, Number(id)), ok({ message: "Environment variable deleted." }))
+      return Effect.as(state.removeEnv(uuid, Number(id)), replyOk({ message: "Environment variable deleted." }))
     case "GET deploy":
       return Effect.map(
         state.deploy(query["uuid"] ?? "", query["force"] === "true"),
         ({ deployment_uuid, resource_uuid }) =>
-          ok({ deployments: [{ message: "Deployment request queued.", resource_uuid, deployment_uuid }] })
+          replyOk({ deployments: [{ message: "Deployment request queued.", resource_uuid, deployment_uuid }] })
       )
     case "GET servers":
-      return Effect.succeed(ok(state.servers))
+      return Effect.succeed(replyOk(state.servers))
     default:
       return Effect.fail(Refused.missing("Resource"))
   }

@@ -1,5 +1,5 @@
 import { stringify } from "yaml"
-import { buildScript } from "../pipelines/init/deploymentFiles.ts"
+import { renderPowerShellScript } from "../pipelines/init/deploymentFiles.ts"
 import { makeImageArchive } from "./makeImageArchive.ts"
 
 /** Directory tree: file contents by "/"-separated path. */
@@ -22,7 +22,7 @@ const stack = (name: string) => ({
 })
 
 /** `hello`: complete for deploys, comparisons and upserts. */
-export const helloProject = (serverId: string): FileTree => ({
+export const buildHelloProject = (serverId: string): FileTree => ({
   "Dockerfile": dockerfile("hello"),
   "compose.yml": stringify(stack("hello")),
   ".env": "HOST_PORT=2008\nGREETING=\"Hello from the sandbox\"\n",
@@ -35,7 +35,12 @@ export const helloProject = (serverId: string): FileTree => ({
     server: "lan",
     composeLocation: "/compose.yml"
   }),
-  "build-image-tar.ps1": buildScript({ name: "hello", imageFile: "Dockerfile", containerPort: 8080, hostPort: 2008 }),
+  "build-image-tar.ps1": renderPowerShellScript({
+    name: "hello",
+    imageFile: "Dockerfile",
+    containerPort: 8080,
+    hostPort: 2008
+  }),
   "hello.tar": makeImageArchive({ name: "hello:latest", layers: [{ hello: "#!/bin/sh\necho hello\n" }] })
 })
 
@@ -51,7 +56,7 @@ export const greeterDeployment: FileTree = {
 }
 
 /** Dynamic configuration of the proxy: one route, and the middleware of routes. */
-export const proxyFile = (targetIp: string): string =>
+export const renderProxyFile = (targetIp: string): string =>
   stringify({
     http: {
       routers: {

@@ -1,7 +1,7 @@
 import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer, Option, type Scope } from "effect"
-import { baseUrl } from "../http/listen/announce.ts"
+import { formatBaseUrl } from "../http/listen/announce.ts"
 import { configuredPort } from "../http/listen/configuredPort.ts"
 import { listen } from "../http/listen/listen.ts"
 import { RecordAddress } from "../http/listen/recordAddress.ts"
@@ -53,7 +53,7 @@ const Greet = (world: World | CoolifyWorld) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const path = yield* Path.Path
-    yield* Console.log(greeting(world, path.join(world.projects, "hello"), baseUrl(address)))
+    yield* Console.log(greeting(world, path.join(world.projects, "hello"), formatBaseUrl(address)))
   }))
 
 /** Starts the world that the arguments select: `--vendor coolify` is one with Coolify and Gitea. */

@@ -8,7 +8,7 @@ import { listenOnLoopback, loopback } from "./ports/loopback.ts"
 import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { serveSftp } from "./ssh/sftpFiles.ts"
 import { serveCommand } from "./ssh/sshCommand.ts"
-import { defaultUsername, logIn, type LoginOptions } from "./ssh/sshLogin.ts"
+import { defaultUsername, handleLogin, type LoginOptions } from "./ssh/sshLogin.ts"
 
 export interface SshServerOptions extends LoginOptions {
   /** Existing home directory: working directory of commands and base of relative SFTP paths. */
@@ -100,7 +100,7 @@ export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServe
       // Errors of one connection are followed by "close", which cleans up.
       connection.on("error", () => undefined)
       connection.on("close", () => sessions.forEach((end) => end()))
-      connection.on("authentication", (context) => logIn(context, options))
+      connection.on("authentication", (context) => handleLogin(context, options))
       connection.on("session", (accept, reject) => {
         if (sessions.size >= maxSessions) return reject()
         const session = accept()

@@ -8,8 +8,8 @@ import { type GitHostDouble, makeGitHostDouble } from "./gitHostDouble.ts"
 import { ownedDirectory } from "./ownedDirectory.ts"
 import { makePlatformDouble, type PlatformDouble } from "./platformDouble.ts"
 import { SandboxFailed } from "./ports/SandboxFailed.ts"
-import { type FileTree, greeterDeployment, helloProject, notesProject, proxyFile } from "./sampleProjects.ts"
-import { remotePathOf } from "./ssh/remotePath.ts"
+import { buildHelloProject, type FileTree, greeterDeployment, notesProject, renderProxyFile } from "./sampleProjects.ts"
+import { toSandboxPath } from "./ssh/remotePath.ts"
 import { makeSshServer, type SshServer } from "./sshServer.ts"
 import { makeStandIns, type StandIns } from "./standIns.ts"
 
@@ -95,7 +95,7 @@ const settings = (world: Omit<World, "settingsFile">, webhookSecret: Redacted.Re
     owner,
     webhookSecret: Redacted.value(webhookSecret)
   },
-  proxy: { configFile: remotePathOf(world.proxyFile), server: serverId, targetIp },
+  proxy: { configFile: toSandboxPath(world.proxyFile), server: serverId, targetIp },
   deploy: { healthTimeout: "20 seconds", healthInterval: "500 millis" },
   servers: [{
     id: serverId,
@@ -119,10 +119,10 @@ const worldWith = (
     const projects = path.join(root, "projects")
     const proxy = path.join(root, "proxy", "dynamic.yml")
     yield* Effect.all([
-      writeTree(path.join(projects, "hello"), helloProject(serverId)),
+      writeTree(path.join(projects, "hello"), buildHelloProject(serverId)),
       writeTree(path.join(projects, "notes"), notesProject),
       writeTree(path.join(home, "containers", "greeter"), greeterDeployment),
-      writeTree(path.dirname(proxy), { "dynamic.yml": proxyFile(targetIp) })
+      writeTree(path.dirname(proxy), { "dynamic.yml": renderProxyFile(targetIp) })
     ], { concurrency: "unbounded" })
 
     const password = yield* secret("password")

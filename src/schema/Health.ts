@@ -28,7 +28,7 @@ export const projectsFinding = "projects"
 export const firstSteps: ReadonlySet<string> = new Set([settingsFinding, projectsFinding])
 
 /** State of a finding; `unused` is a part that no setting names yet, which is not a failure. */
-export const standingOf = ({ ok, setUp }: Finding): "well" | "failed" | "unused" =>
+export const classifyFinding = ({ ok, setUp }: Finding): "well" | "failed" | "unused" =>
   ok ? "well" : setUp === false ? "unused" : "failed"
 
 /** Health of the service, and of its dependencies when asked for. */

@@ -26,7 +26,7 @@ export const ProjectState = Schema.Literal("running", "degraded", "stopped", "no
 export type ProjectState = typeof ProjectState.Type
 
 /** State of a project by that of its stack; null for one that was not observed. */
-export const projectStateOf = (state: StackState | null): ProjectState =>
+export const toProjectState = (state: StackState | null): ProjectState =>
   state === null ? "unknown" : state === "absent" ? "not deployed" : state
 
 const ContainerState = Schema.Struct({
@@ -112,7 +112,7 @@ export const ObservedProject = Schema.Struct({
 export interface ObservedProject extends Schema.Schema.Type<typeof ObservedProject> {}
 
 /** True if the last run of a project failed and no other is under way. */
-export const lastRunFailed = ({ lastRun, run }: Pick<ObservedProject, "lastRun" | "run">): boolean =>
+export const hasFailedLastRun = ({ lastRun, run }: Pick<ObservedProject, "lastRun" | "run">): boolean =>
   run === null && (lastRun?.state === "failed" || lastRun?.state === "interrupted")
 
 /** An application of the platform, or one that a project declares. */

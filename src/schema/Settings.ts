@@ -1,6 +1,6 @@
 import { Duration, type Option, Record, type Redacted, Schema } from "effect"
 import { DurationText } from "./basics/DurationText.ts"
-import { refusedHeaders } from "./basics/headerList.ts"
+import { findHeadersRefusal } from "./basics/headerList.ts"
 import { outboundUrlRefusal } from "./basics/outboundUrl.ts"
 import { OnUnhealthy } from "./deploy/Deploy.ts"
 import { Port } from "./servers/Server.ts"
@@ -23,7 +23,7 @@ const CollectorUrl = Schema.String.pipe(
     outboundUrlRefusal(text) ?? (/[?#]/.test(text) ? "must not contain a query or a fragment" : true)
   )
 )
-const HeaderList = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => refusedHeaders(text) ?? true)))
+const HeaderList = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => findHeadersRefusal(text) ?? true)))
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/))
 const AbsolutePath = Schema.String.pipe(
   Schema.pattern(/^\/[^\0\r\n]*$/, { message: () => "must be an absolute path on the target host" })

@@ -1,7 +1,7 @@
 import type { ContainerSample, StatsPoint } from "./StatsHistory.ts"
 
 /** A number at a time, in milliseconds since 1970; undefined where it was not sampled. */
-export interface Sampled {
+export interface SeriesPoint {
   readonly at: number
   readonly value: number | undefined
 }
@@ -10,18 +10,18 @@ export interface Sampled {
 export interface ContainerSeries {
   readonly name: string
   readonly service: string
-  readonly cpuPercent: ReadonlyArray<Sampled>
-  readonly memoryBytes: ReadonlyArray<Sampled>
+  readonly cpuPercent: ReadonlyArray<SeriesPoint>
+  readonly memoryBytes: ReadonlyArray<SeriesPoint>
 }
 
 /** A number of each point. */
-export const seriesOf = (
+export const buildSeries = (
   points: ReadonlyArray<StatsPoint>,
   value: (point: StatsPoint) => number | undefined
-): ReadonlyArray<Sampled> => points.map((point) => ({ at: Date.parse(point.at), value: value(point) }))
+): ReadonlyArray<SeriesPoint> => points.map((point) => ({ at: Date.parse(point.at), value: value(point) }))
 
 /** Usage of each container, those that run now first. */
-export const containerSeries = (points: ReadonlyArray<StatsPoint>): ReadonlyArray<ContainerSeries> => {
+export const buildContainerSeries = (points: ReadonlyArray<StatsPoint>): ReadonlyArray<ContainerSeries> => {
   const found = new Map<string, ContainerSample>()
   for (const { containers } of points.toReversed()) {
     for (const container of containers) if (!found.has(container.name)) found.set(container.name, container)
@@ -41,7 +41,7 @@ export const containerSeries = (points: ReadonlyArray<StatsPoint>): ReadonlyArra
 }
 
 /** Sums series of the same points; undefined where none of them has a number. */
-export const sumSeries = (all: ReadonlyArray<ReadonlyArray<Sampled>>): ReadonlyArray<Sampled> =>
+export const sumSeries = (all: ReadonlyArray<ReadonlyArray<SeriesPoint>>): ReadonlyArray<SeriesPoint> =>
   (all[0] ?? []).map(({ at }, index) => {
     const values = all.flatMap((series) => series[index]?.value ?? [])
     return { at, value: values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) }
@@ -55,7 +55,7 @@ export interface SeriesSummary {
 }
 
 /** Sums a series up; undefined where it has no number. */
-export const summarize = (series: ReadonlyArray<Sampled>): SeriesSummary | undefined => {
+export const summarize = (series: ReadonlyArray<SeriesPoint>): SeriesSummary | undefined => {
   const values = series.flatMap(({ value }) => value ?? [])
   const last = values.at(-1)
   if (last === undefined) return undefined
@@ -67,8 +67,8 @@ export const summarize = (series: ReadonlyArray<Sampled>): SeriesSummary | undef
 }
 
 /** Means of equal parts of the time from `from` to `to`; undefined where a part has no number. */
-export const meansOver = (
-  series: ReadonlyArray<Sampled>,
+export const computeMeans = (
+  series: ReadonlyArray<SeriesPoint>,
   { from, parts, to }: { readonly from: number; readonly to: number; readonly parts: number }
 ): ReadonlyArray<number | undefined> => {
   const sums = Array.from({ length: parts }, () => ({ sum: 0, count: 0 }))

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Predicate } from "effect"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { userAtMachine } from "../../src/services/local/userName.ts"
+import { formatUserAtMachine } from "../../src/services/local/userName.ts"
 import { runCli, type Way } from "../fixtures/cli.ts"
 import { startService } from "../fixtures/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -88,7 +88,7 @@ const settled = (text: string, world: string) =>
   text
     .replaceAll(world, "WORLD")
     .replaceAll(process.cwd(), "HERE")
-    .replaceAll(userAtMachine(), "USER")
+    .replaceAll(formatUserAtMachine(), "USER")
     .replaceAll(
       /(?:(?<= by )the service at |(?<= at ))http:\/\/127\.0\.0\.1:\d+(?=[.:] (Next|all))|this command(?=\. Next)/g,
       "BERTH"

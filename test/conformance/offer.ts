@@ -1,12 +1,12 @@
 import { Effect, Schema } from "effect"
 import { BerthError } from "../../src/client/BerthError.ts"
-import { type Tool, tool } from "../../src/mcp/answers/Tool.ts"
+import { defineTool, type Tool } from "../../src/mcp/answers/Tool.ts"
 import type { OfferFor } from "../../src/mcp/Offer.ts"
 
 const Said = Schema.Struct({ said: Schema.String })
 const words = ({ said }: typeof Said.Type) => said
 
-const simpleText = tool({
+const simpleText = defineTool({
   name: "test_simple_text",
   title: "Text",
   description: "Answers a text.",
@@ -17,7 +17,7 @@ const simpleText = tool({
   text: words
 })
 
-const failing = tool({
+const failing = defineTool({
   name: "test_error_handling",
   title: "Failure",
   description: "Always fails.",
@@ -34,7 +34,7 @@ const failing = tool({
     )
 })
 
-const progressing = tool({
+const progressing = defineTool({
   name: "test_tool_with_progress",
   title: "Progress",
   description: "Tells three times how far it has come.",

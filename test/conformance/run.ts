@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { agentDoor } from "../../src/mcp/http.ts"
+import { makeAgentLayer } from "../../src/mcp/http.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { startService } from "../fixtures/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
@@ -62,7 +62,9 @@ const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>) =>
 
 const program = Effect.gen(function*() {
   const { settingsFile } = yield* makeWorld
-  const { url } = yield* startService(settingsFile, "127.0.0.1", { agents: agentDoor(Effect.succeed(fixtureOffer)) })
+  const { url } = yield* startService(settingsFile, "127.0.0.1", {
+    agents: makeAgentLayer(Effect.succeed(fixtureOffer))
+  })
   const checks = (yield* Effect.forEach(revisions, (revision) => checksOf(url, revision))).flat()
   const failed = checks.filter(({ failed }) => failed).map(({ name }) => name)
   const known = (yield* decode(Expected, here("expected.json"))).flatMap(({ fails }) =>

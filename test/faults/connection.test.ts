@@ -3,7 +3,7 @@ import { Effect, Either, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { addRoute } from "../../src/pipelines/routes/editRoutes.ts"
+import { insertRoute } from "../../src/pipelines/routes/editRoutes.ts"
 import { docker, realDocker } from "../fixtures/docker.ts"
 import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/faultStage.ts"
 import { leftovers, realSsh, run } from "../fixtures/openssh.ts"
@@ -202,7 +202,7 @@ if [ ! -e "$(dirname "$0")/begun" ]; then head -c 100 >"$1"; else exec /usr/bin/
 ${waitsOnce("true", "exec cat >>\"$1\"")}`
     })
     const route = { routeName: "app", domain: "app.example.com", port: 2007 }
-    const edited = Either.getOrThrow(addRoute(plainFile, { ...route, targetIp: "10.0.0.5" }))
+    const edited = Either.getOrThrow(insertRoute(plainFile, { ...route, targetIp: "10.0.0.5" }))
     const reply = yield* struckAmid(
       stage,
       fault,

@@ -2,7 +2,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
-import { baseUrl } from "../../src/http/listen/announce.ts"
+import { formatBaseUrl } from "../../src/http/listen/announce.ts"
 import { listen } from "../../src/http/listen/listen.ts"
 import { Http } from "../../src/http/server.ts"
 import { PageDirectory } from "../../src/http/webPage.ts"
@@ -30,7 +30,7 @@ const startBroken = (parts: Partial<Settings["Type"]>, log: Array<string>) =>
       { host: "127.0.0.1", port: 0 }
     )
     const context = yield* Layer.build(Layer.fresh(Layer.provideMerge(served, written)))
-    return baseUrl(Context.get(context, HttpServer.HttpServer).address)
+    return formatBaseUrl(Context.get(context, HttpServer.HttpServer).address)
   })
 
 describe("a defect outside of every route", () => {

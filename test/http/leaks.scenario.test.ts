@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Redacted } from "effect"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { baseUrl } from "../../src/http/listen/announce.ts"
+import { formatBaseUrl } from "../../src/http/listen/announce.ts"
 import { listen } from "../../src/http/listen/listen.ts"
 import { Http } from "../../src/http/server.ts"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
@@ -209,7 +209,7 @@ describe("a secret that a bug puts into its words", () => {
         )
         const context = yield* Layer.build(listen(Http, services, { host: "127.0.0.1", port: 0 }))
         const { address } = Context.get(context, HttpServer.HttpServer)
-        const answer = yield* Effect.promise(() => fetch(`${baseUrl(address)}/api/platform/apps`))
+        const answer = yield* Effect.promise(() => fetch(`${formatBaseUrl(address)}/api/platform/apps`))
         expect(yield* Effect.promise(() => answer.json())).toEqual({ error: "Internal error: see the service's log" })
         const told = lines.filter((line) => line.startsWith("A request failed in a way that was not foreseen: "))
         expect(told).toEqual([expect.stringContaining("no: ***")])

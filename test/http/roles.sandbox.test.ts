@@ -2,7 +2,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { accessOf } from "../../src/http/api/annotations/access.ts"
+import { collectRequiredAccess } from "../../src/http/api/annotations/access.ts"
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
 import type { Access } from "../../src/services/access/rights.ts"
 import { operations } from "../fixtures/operations.ts"
@@ -19,7 +19,7 @@ http:
 
 class TheService extends Context.Tag("test/TheService")<TheService, Service>() {}
 
-const access = accessOf(BerthApi)
+const access = collectRequiredAccess(BerthApi)
 const isOpen = (access: Access | undefined) => access === "anyone" || access === "anyone without parameters"
 
 const endpoints = operations.map(({ fields, method, name, path }) => ({

@@ -1,7 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Config, Context, Effect, FastCheck, Layer, Option } from "effect"
 import { Agent, request as send } from "node:http"
-import { accessOf } from "../../src/http/api/annotations/access.ts"
+import { collectRequiredAccess } from "../../src/http/api/annotations/access.ts"
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
 import { addressOf, operations } from "../fixtures/operations.ts"
 import { tellRan } from "../fixtures/ran.ts"
@@ -49,7 +49,7 @@ const ask = (agent: Agent, port: number, { headers, method, path }: Asked) =>
     sent.end(body)
   })
 
-const access = accessOf(BerthApi)
+const access = collectRequiredAccess(BerthApi)
 const targets = [
   ...operations.map((operation) => ({
     method: operation.method,

@@ -2,12 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fingerprint } from "../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint } from "../../src/services/hostKeys/hostKey.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 const server = { host: "attic.invalid", username: "ann", password: "x" }
 const key = (text: string) => Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from(`ssh-ed25519${text}`)])
-const print = (text: string) => fingerprint(key(text))
+const print = (text: string) => computeFingerprint(key(text))
 
 describe("a server that is stored", () => {
   it.scopedLive("keeps the id and the name that it alone has, where that is wanted", () =>

@@ -1,6 +1,6 @@
 import { Effect, Either, Layer, Ref } from "effect"
 import { HostKeys } from "../../src/services/hostKeys/HostKeys.ts"
-import { inFile, type KeyMismatch } from "../../src/services/hostKeys/KeyMismatch.ts"
+import { type KeyMismatch, withKeyFile } from "../../src/services/hostKeys/KeyMismatch.ts"
 import {
   checkHostKey,
   previewHostKey,
@@ -19,7 +19,8 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
         file,
         knownTypes: (server) =>
           Effect.map(Ref.get(text), (text) => rememberedKeys(text, server).map((key) => key.type)),
-        standing: (server, key) => Effect.map(Ref.get(text), (text) => inFile(file)(previewHostKey(text, server, key))),
+        standing: (server, key) =>
+          Effect.map(Ref.get(text), (text) => withKeyFile(file)(previewHostKey(text, server, key))),
         confirm: (server, print, replaces) =>
           Effect.flatMap(Ref.get(text), (before) =>
             Either.match(withConfirmed(before, server, print, replaces), {
@@ -29,7 +30,7 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
         check: (server, key) =>
           Ref.modify(text, (text) => {
             const judged = checkHostKey(text, server, key)
-            return [inFile(file)(judged.answer), judged.text]
+            return [withKeyFile(file)(judged.answer), judged.text]
           })
       }))
   )

@@ -7,7 +7,7 @@ import type { Refused } from "../../src/sandbox/doubles/Refused.ts"
 import { type AppEnv, PlatformRefused, type Raw } from "../../src/schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../src/schema/basics/Disclosed.ts"
 import { Platform, type PlatformCall } from "../../src/services/platform/Platform.ts"
-import { keyOf, recordOf, valueText } from "../../src/services/platform/records.ts"
+import { decodeRecord, formatEnvValue, readEnvKey } from "../../src/services/platform/records.ts"
 
 /** The name of an operation and what it was called with, secrets in the clear. */
 export type PlatformAsked = readonly [operation: keyof Platform["Type"], ...given: ReadonlyArray<unknown>]
@@ -55,25 +55,25 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
     const update = (uuid: string, fields: unknown) =>
       Effect.flatMap(asChanges(fields), (changes) => state.update(uuid, changes))
     const envOf = (record: Raw): AppEnv => ({
-      key: keyOf(record),
+      key: readEnvKey(record),
       record,
-      value: hidden.includes(keyOf(record))
+      value: hidden.includes(readEnvKey(record))
         ? Disclosed.Hidden({ reason: "the token lacks an ability" })
         : record["value"] === null || record["value"] === undefined
         ? Disclosed.Absent()
-        : Disclosed.Known({ value: valueText(record["value"]) })
+        : Disclosed.Known({ value: formatEnvValue(record["value"]) })
     })
 
     const platform = Platform.of({
       applications: call(
         ["applications"],
-        Effect.map(state.applications, (all) => all.map((app) => recordOf({ ...app })))
+        Effect.map(state.applications, (all) => all.map((app) => decodeRecord({ ...app })))
       ),
       application: (uuid) =>
         call(
           ["application", uuid],
           Effect.map(state.application(uuid), ({ manual_webhook_secret_githost: secret, ...app }) =>
-            recordOf(isSecretHidden ? app : { ...app, manual_webhook_secret_githost: secret }))
+            decodeRecord(isSecretHidden ? app : { ...app, manual_webhook_secret_githost: secret }))
         ),
       declared: (app) => Effect.succeed(app),
       createApplication: (fields) =>

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../src/schema/servers/Server.ts"
 import { secretSettings, SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
 import type { Edited, SettingsStore, Snapshot } from "../../src/services/settings/file/SettingsStore.ts"
 import { makeSettings } from "../../src/services/settings/makeSettings.ts"
-import { settingsDocument } from "../../src/services/settings/read/settingsDocument.ts"
+import { parseSettingsDocument } from "../../src/services/settings/read/settingsDocument.ts"
 import { Settings, type SettingValues } from "../../src/services/settings/Settings.ts"
 import { localFilesTest } from "./LocalFilesTest.ts"
 
@@ -39,7 +39,7 @@ const memoryStore = (text: string): Effect.Effect<SettingsStore> =>
   Effect.map(Effect.all([Ref.make(text), Effect.makeSemaphore(1)]), ([current, exclusive]) => {
     const snapshot = Effect.map(
       Ref.get(current),
-      (now): Snapshot => ({ text: now, document: settingsDocument(file, now) })
+      (now): Snapshot => ({ text: now, document: parseSettingsDocument(file, now) })
     )
     return {
       file,

@@ -7,7 +7,7 @@ import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
 import type { ExecOptions, RemoteExit } from "../../src/services/ssh/Ssh.ts"
-import { withoutServerSecrets } from "../../src/services/ssh/withoutServerSecrets.ts"
+import { scrubServerSecrets } from "../../src/services/ssh/withoutServerSecrets.ts"
 
 /** A command that a server was asked to run, with everything that was written to it. */
 export interface AskedCommand extends RemoteCommand {
@@ -80,7 +80,7 @@ export const SshTest = (
         Effect.map(
           ask(server, command, options.stdin ?? Stream.empty, options.keepLast === undefined),
           ({ code = 0, stderr = "", stdout = "", truncated = false }) =>
-            withoutServerSecrets(server, { code, stdout, stderr, ...truncated ? { truncated } : {} })
+            scrubServerSecrets(server, { code, stdout, stderr, ...truncated ? { truncated } : {} })
         ),
       spawn: (server, command) =>
         Effect.map(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, FastCheck, Fiber } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
-import { agentSessions, mostSessions } from "../../src/mcp/agentSessions.ts"
+import { makeAgentSessions, mostSessions } from "../../src/mcp/agentSessions.ts"
 import type { Tool } from "../../src/mcp/answers/Tool.ts"
 import { makeRunAgentRequest } from "../../src/mcp/runAgentRequest.ts"
 import type { Caller } from "../../src/services/access/Caller.ts"
@@ -41,7 +41,7 @@ const started = Effect.gen(function*() {
     resourceTemplates: [],
     read: () => Effect.die("There is nothing to read")
   }
-  const answer = yield* agentSessions(
+  const answer = yield* makeAgentSessions(
     () => offer,
     () => runAgentRequest((effect) => Effect.provideService(effect, Berth, berth))
   )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
-import { toolsFor } from "../../src/mcp/toolsFor.ts"
+import { listTools } from "../../src/mcp/toolsFor.ts"
 
 const never = () => Effect.dieMessage("The service was asked")
 const unasked = Berth.of({
@@ -55,7 +55,7 @@ const unfit = (field: unknown): ReadonlyArray<unknown> => {
   ]
 }
 
-const mistakes = toolsFor({ readOnly: false }).flatMap((tool) => {
+const mistakes = listTools({ readOnly: false }).flatMap((tool) => {
   const { properties, required } = tool.inputSchema
   const fields = Object.entries(Predicate.isRecord(properties) ? properties : {})
   const needed = Array.isArray(required) ? required.map(String) : []

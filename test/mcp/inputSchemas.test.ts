@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import { Predicate } from "effect"
-import { toolsFor } from "../../src/mcp/toolsFor.ts"
+import { listTools } from "../../src/mcp/toolsFor.ts"
 
 const composed = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "const", "nullable"]
 
@@ -21,7 +21,7 @@ const odd = (schema: unknown, at: string): ReadonlyArray<string> => {
 }
 
 describe("the input schemas of the tools", () => {
-  it.each(toolsFor({ readOnly: false }))("of $name has one type for each of its nodes", ({ inputSchema, name }) => {
+  it.each(listTools({ readOnly: false }))("of $name has one type for each of its nodes", ({ inputSchema, name }) => {
     expect(odd(inputSchema, name)).toEqual([])
     expect(() => new Ajv({ strict: true }).compile(inputSchema)).not.toThrow()
   })

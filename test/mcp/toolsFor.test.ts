@@ -1,15 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
-import { described } from "../../src/mcp/agentServer.ts"
-import { toolsFor } from "../../src/mcp/toolsFor.ts"
+import { describeTool } from "../../src/mcp/agentServer.ts"
+import { listTools } from "../../src/mcp/toolsFor.ts"
 
-const all = toolsFor({ readOnly: false })
+const all = listTools({ readOnly: false })
 const changing = ["apply_deploy", "rollback", "apply_app", "remove_app", "cancel_run"]
 
 describe("the tools", () => {
   it("are at most 17, and their list costs an agent at most 7,000 tokens", () => {
     expect(all.length).toBeLessThanOrEqual(17)
-    expect(countTokens(JSON.stringify(all.map(described)))).toBeLessThanOrEqual(7_000)
+    expect(countTokens(JSON.stringify(all.map(describeTool)))).toBeLessThanOrEqual(7_000)
   })
 
   it.each(all.map((tool) => [tool.name, tool] as const))("%s says what it is, and takes one object", (name, tool) => {
@@ -31,7 +31,7 @@ describe("the tools", () => {
   })
 
   it("that change anything are hidden from who may only read", () => {
-    expect(toolsFor({ readOnly: true }).map(({ name }) => name)).toEqual(
+    expect(listTools({ readOnly: true }).map(({ name }) => name)).toEqual(
       all.map(({ name }) => name).filter((name) => !changing.includes(name))
     )
   })

@@ -20,7 +20,12 @@ import { findContainersCommand } from "../../src/remote/exec/findContainersComma
 import { followLogsCommand, longestLogLine } from "../../src/remote/logs/followLogsCommand.ts"
 import { containerLogsCommand, logLimit, stackLogsCommand } from "../../src/remote/logs/logsCommand.ts"
 import { proxyAccessCommand } from "../../src/remote/proxy/proxyAccessCommand.ts"
-import { discardStaged, readProxyFile, staged, writeProxyFile } from "../../src/remote/proxy/proxyFileCommands.ts"
+import {
+  buildStagedNames,
+  discardStaged,
+  readProxyFile,
+  writeProxyFile
+} from "../../src/remote/proxy/proxyFileCommands.ts"
 import { overviewCommand } from "../../src/remote/server/overviewCommand.ts"
 import { portOpenCommand } from "../../src/remote/server/portOpenCommand.ts"
 import { portsCommand } from "../../src/remote/server/portsCommand.ts"
@@ -32,7 +37,7 @@ import { inspectCommand } from "../../src/remote/stack/inspectCommand.ts"
 import { stackCommand } from "../../src/remote/stack/stackCommand.ts"
 import { statsCommand } from "../../src/remote/stack/statsCommand.ts"
 import { unhealthyLogsCommand } from "../../src/remote/stack/unhealthyLogsCommand.ts"
-import { boundedLines } from "../../src/services/bytes/boundedLines.ts"
+import { splitBoundedLines } from "../../src/services/bytes/boundedLines.ts"
 import { usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { spawnWatched } from "../../src/services/ssh/spawnWatched.ts"
@@ -61,7 +66,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   unhealthyLogsCommand: unhealthyLogsCommand(path, 20, ["id"], false),
   contentsCommand: contentsCommand(path, ["a", "b"], false),
   containersCommand: containersCommand(false),
-  discardStaged: discardStaged(staged("x")),
+  discardStaged: discardStaged(buildStagedNames("x")),
   exitsCommand: exitsCommand(["id"], false),
   drainCommand,
   endExecCommand: endExecCommand("mark", false),
@@ -84,7 +89,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   stackCommand: stackCommand("look", path, false),
   statsCommand: statsCommand(false),
   uploadCommand: uploadCommand(path, "a", "644"),
-  writeProxyFile: { ...writeProxyFile("/proxy.yml", staged("x")), sudo: false }
+  writeProxyFile: { ...writeProxyFile("/proxy.yml", buildStagedNames("x")), sudo: false }
 }
 /** Every command whose lines are read while it runs. */
 const watched: Readonly<Record<string, RemoteCommand>> = {
@@ -191,7 +196,7 @@ describe("the answer of a server that writes without end", () => {
       }
       const { access, ended } = yield* flooding(Buffer.from(`${"x".repeat(20_000)}\n`))
       const follow = Effect.flatMap(spawn(access, logs.followLogsCommand), ({ stdout }) =>
-        Stream.runCollect(Stream.take(boundedLines(longestLogLine)(stdout), 100)))
+        Stream.runCollect(Stream.take(splitBoundedLines(longestLogLine)(stdout), 100)))
       for (const line of yield* Effect.scoped(follow)) {
         expect(line.length).toBe(longestLogLine)
       }

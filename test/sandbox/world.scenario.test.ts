@@ -7,7 +7,7 @@ import { connect as connectSocket } from "node:net"
 import { availableParallelism, loadavg } from "node:os"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
-import { baseUrl } from "../../src/http/listen/announce.ts"
+import { formatBaseUrl } from "../../src/http/listen/announce.ts"
 import { listen } from "../../src/http/listen/listen.ts"
 import { Http } from "../../src/http/server.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
@@ -33,7 +33,7 @@ const serve = (world: World) =>
   listen(Http, Layer.provide(servicesLive(world.settingsFile), NodeContext.layer), { host: "127.0.0.1", port: 0 }).pipe(
     Layer.build,
     Effect.map((context) => {
-      const url = baseUrl(Context.get(context, HttpServer.HttpServer).address)
+      const url = formatBaseUrl(Context.get(context, HttpServer.HttpServer).address)
       return requestTo(url, { "content-type": "application/json" })
     })
   )

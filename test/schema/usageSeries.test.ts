@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { StatsPoint } from "../../src/schema/StatsHistory.ts"
-import { containerSeries, meansOver, seriesOf, summarize, sumSeries } from "../../src/schema/usageSeries.ts"
+import { buildContainerSeries, buildSeries, computeMeans, summarize, sumSeries } from "../../src/schema/usageSeries.ts"
 
 const container = (name: string, cpuPercent: number) => ({
   name,
@@ -21,7 +21,7 @@ const at = (...values: ReadonlyArray<number | undefined>) =>
 
 describe("the series of a history", () => {
   it("have one number a point and container, those that run first", () => {
-    expect(containerSeries(points)).toEqual([
+    expect(buildContainerSeries(points)).toEqual([
       {
         name: "web",
         service: "web",
@@ -36,8 +36,8 @@ describe("the series of a history", () => {
         memoryBytes: at(50, undefined, undefined)
       }
     ])
-    expect(seriesOf(points, ({ containers }) => containers.length)).toEqual(at(1, 0, 2))
-    expect(containerSeries([])).toEqual([])
+    expect(buildSeries(points, ({ containers }) => containers.length)).toEqual(at(1, 0, 2))
+    expect(buildContainerSeries([])).toEqual([])
   })
 
   it("are summed point by point", () => {
@@ -52,7 +52,7 @@ describe("the series of a history", () => {
   })
 
   it("have means over parts of a time", () => {
-    expect(meansOver(at(2, 4, undefined, 8, 9), { from: 0, to: 60_000, parts: 2 })).toEqual([3, 8.5])
-    expect(meansOver(at(2, 4), { from: 60_000, to: 120_000, parts: 3 })).toEqual([undefined, undefined, undefined])
+    expect(computeMeans(at(2, 4, undefined, 8, 9), { from: 0, to: 60_000, parts: 2 })).toEqual([3, 8.5])
+    expect(computeMeans(at(2, 4), { from: 60_000, to: 120_000, parts: 3 })).toEqual([undefined, undefined, undefined])
   })
 })

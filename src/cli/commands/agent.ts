@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { Connection } from "../connection/Connection.ts"
 import { common } from "../options/common.ts"
-import { command } from "../parse/command.ts"
-import { flag } from "../parse/parameters.ts"
+import { defineLocalCommand } from "../parse/command.ts"
+import { flagOption } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 
-export const agentCommand = command(
+export const agentCommand = defineLocalCommand(
   {
     name: "mcp",
     summary: "Offer the tools for agents on standard input and output.",
@@ -15,7 +15,7 @@ export const agentCommand = command(
       "offers the same at /mcp.",
     examples: ["berth mcp", "berth mcp --read-only"]
   },
-  { url: common.url, config: common.config, readOnly: flag("read-only", "Offer no tool that changes anything.") },
+  { url: common.url, config: common.config, readOnly: flagOption("read-only", "Offer no tool that changes anything.") },
   ({ config, readOnly, url }) =>
     Effect.scoped(Effect.gen(function*() {
       const { open } = yield* Connection

@@ -1,16 +1,16 @@
 import { Effect, Predicate } from "effect"
 import { showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
-import { applicationName, uuidOf } from "../options/platformApplication.ts"
+import { applicationName, requireUuid } from "../options/platformApplication.ts"
 import { resolveProject } from "../options/projects.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { group } from "../parse/command.ts"
-import { flag, optionalArgument } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineCommandGroup } from "../parse/command.ts"
+import { flagOption, optionalArgument } from "../parse/parameters.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { printTable } from "../terminal/printTable.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { changelogCommand } from "./declared/changelog.ts"
 import { driftCommand } from "./declared/drift.ts"
@@ -21,7 +21,7 @@ import { deleteApplicationCommand } from "./deleteApplication.ts"
 
 const cell = (value: unknown) => (Predicate.isString(value) ? value : "")
 
-const listCommand = serviceCommand(
+const listCommand = defineServiceCommand(
   { name: "list", summary: "List the applications of the platform.", examples: ["berth app list"] },
   {},
   (input) =>
@@ -33,7 +33,7 @@ const listCommand = serviceCommand(
       ))
 )
 
-const showCommand = serviceCommand(
+const showCommand = defineServiceCommand(
   {
     name: "show",
     summary: "Show an application of the platform, as the platform tells it.",
@@ -47,7 +47,7 @@ const showCommand = serviceCommand(
       (api) => api.findApplication({ path: { name: input.name } }),
       (found) =>
         found === null
-          ? new Failed({ message: `The platform has no application named "${safeText(input.name)}"` })
+          ? new Failed({ message: `The platform has no application named "${escapeInline(input.name)}"` })
           : print(JSON.stringify(found, null, 2))
     )
   })
@@ -56,7 +56,7 @@ const showCommand = serviceCommand(
 /** The service masks values for viewers. */
 const isMasked = (env: { readonly [field: string]: unknown }) => env["value"] === "***"
 
-const envsCommand = serviceCommand(
+const envsCommand = defineServiceCommand(
   {
     name: "envs",
     summary: "List an application's environment variables: their names.",
@@ -64,16 +64,16 @@ const envsCommand = serviceCommand(
   },
   {
     name: applicationName,
-    values: flag("values", "Print the values too, secrets among them; a viewer gets *** for them.")
+    values: flagOption("values", "Print the values too, secrets among them; a viewer gets *** for them.")
   },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
-    const uuid = yield* uuidOf(input.name)
+    const uuid = yield* requireUuid(input.name)
     return yield* showAnswer(input, (api) => api.listEnvs({ path: { uuid } }), (envs) => {
       const all = Array.isArray(envs) ? envs.filter(Predicate.isRecord) : []
       const lines = all.map((env) => {
-        const key = safeText(cell(env["key"]))
-        return input.values ? `${key}=${safeText(cell(env["value"]))}` : key
+        const key = escapeInline(cell(env["key"]))
+        return input.values ? `${key}=${escapeInline(cell(env["value"]))}` : key
       })
       return Effect.gen(function*() {
         if (lines.length > 0) yield* print(lines.join("\n"))
@@ -85,7 +85,7 @@ const envsCommand = serviceCommand(
   })
 )
 
-const deployCommand = serviceCommand(
+const deployCommand = defineServiceCommand(
   {
     name: "deploy",
     summary: "Ask the platform to build and start an application.",
@@ -94,8 +94,8 @@ const deployCommand = serviceCommand(
   { name: applicationName, yes },
   Effect.fnUntraced(function*(input) {
     const { say } = yield* Screen
-    const uuid = yield* uuidOf(input.name)
-    const shown = safeText(input.name)
+    const uuid = yield* requireUuid(input.name)
+    const shown = escapeInline(input.name)
     if (!(yield* confirm(`Deploy ${shown} on the platform?`, input.yes))) return exitCodes.failed
     return yield* showAnswer(
       input,
@@ -105,7 +105,7 @@ const deployCommand = serviceCommand(
   })
 )
 
-const adoptCommand = serviceCommand(
+const adoptCommand = defineServiceCommand(
   {
     name: "adopt",
     summary: "Declare an application of the platform in a project's platform.json.",
@@ -114,27 +114,29 @@ const adoptCommand = serviceCommand(
   {
     name: applicationName,
     project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
-    replace: flag("replace", "Replace the entry of its name, when there is one.")
+    replace: flagOption("replace", "Replace the entry of its name, when there is one.")
   },
   Effect.fnUntraced(function*(input) {
     const { say } = yield* Screen
     const projectPath = yield* resolveProject(input.project)
-    const uuid = yield* uuidOf(input.name)
+    const uuid = yield* requireUuid(input.name)
     const payload = { uuid, projectPath, replace: input.replace }
     return yield* showAnswer(
       input,
       (api) => api.adopt({ payload }),
       ({ action, unknown, warnings }) =>
         Effect.gen(function*() {
-          yield* say(`The entry ${safeText(input.name)} was ${action} in ${safeText(projectPath)}/platform.json.`)
-          yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
-          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+          yield* say(
+            `The entry ${escapeInline(input.name)} was ${action} in ${escapeInline(projectPath)}/platform.json.`
+          )
+          yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${escapeInline(`${label}: ${reason}`)}`))
+          yield* Effect.forEach(warnings, (warning) => say(`! ${escapeInline(warning)}`))
         })
     )
   })
 )
 
-const serversCommand = serviceCommand(
+const serversCommand = defineServiceCommand(
   { name: "servers", summary: "List the servers that the platform deploys to.", examples: ["berth app servers"] },
   {},
   (input) =>
@@ -157,7 +159,7 @@ const platformApplicationCommands = [
 ]
 
 export const applicationsCommands = [
-  group({
+  defineCommandGroup({
     name: "app",
     summary: "The applications of the platform, and as projects declare them.",
     examples: ["berth app plan", "berth app up hello"]

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { scripts } from "../completion/scripts.ts"
-import { command } from "../parse/command.ts"
+import { defineLocalCommand } from "../parse/command.ts"
 import { argument } from "../parse/parameters.ts"
 import { Usage } from "../terminal/commandErrors.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -9,7 +9,7 @@ import { Screen } from "../terminal/Screen.ts"
 const shells = Object.keys(scripts)
 
 /** Prints a shell's completion script. */
-export const completionsCommand = command(
+export const completionsCommand = defineLocalCommand(
   {
     name: "completions",
     summary: "Print the completion script of a shell: bash, zsh or fish.",
@@ -26,7 +26,7 @@ export const completionsCommand = command(
     Effect.flatMap(Screen, ({ print }) => {
       const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
       return script === undefined
-        ? new Usage({ message: `There is completion for ${shells.join(", ")}, and not for ${quoted(shell)}` })
+        ? new Usage({ message: `There is completion for ${shells.join(", ")}, and not for ${quoteInput(shell)}` })
         : print(script)
     })
 )

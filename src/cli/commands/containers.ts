@@ -1,14 +1,14 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, optionalArgument } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption, optionalArgument } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 
 /** Queries the servers concurrently and keeps each success or failure. */
 const askEach = <A>(
@@ -21,7 +21,7 @@ const askEach = <A>(
     { concurrency: 8 }
   )
 
-const psCommand = serviceCommand(
+const psCommand = defineServiceCommand(
   {
     name: "ps",
     summary: "List the running containers of all servers, or of one; with --all the others too.",
@@ -32,7 +32,7 @@ const psCommand = serviceCommand(
   },
   {
     server: optionalArgument("server", "The id or the name of a stored server.", "server"),
-    all: flag("all", "Containers that do not run too.", "a")
+    all: flagOption("all", "Containers that do not run too.", "a")
   },
   Effect.fnUntraced(function*(input) {
     const { answer, use } = yield* Berth
@@ -43,7 +43,7 @@ const psCommand = serviceCommand(
     if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one.server.id), ({ body }) => print(body))
     const stored = yield* use((api) => api.listServers({}))
     const asked = one === undefined
-      ? stored.map((server) => ({ server, callName: callNameOf(stored, server) }))
+      ? stored.map((server) => ({ server, callName: formatServerReference(stored, server) }))
       : [one]
     const answers = yield* askEach(asked, ask)
     if (input.json) {
@@ -62,14 +62,14 @@ const psCommand = serviceCommand(
           ? []
           : answer.right.value.containers.map(({ name, ports, status }) => [callName, name, status, ports])
       )
-      if (rows.length > 0) yield* print(table(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
+      if (rows.length > 0) yield* print(formatTable(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
       if (asked.length === 0) {
         yield* say("No server is stored yet: add one with berth server add.")
       } else if (rows.length === 0 && answers.some(({ answer }) => answer._tag === "Right")) {
         yield* say(input.all ? "There is no container." : "No container runs.")
       }
       for (const { answer, callName } of answers) {
-        if (answer._tag === "Left") yield* say(`✗ ${safeText(`${callName}: ${answer.left.message}`)}`)
+        if (answer._tag === "Left") yield* say(`✗ ${escapeInline(`${callName}: ${answer.left.message}`)}`)
       }
     }
     return answers.every(({ answer }) => answer._tag === "Right") ? exitCodes.done : exitCodes.failed

@@ -2,25 +2,25 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { Removal } from "../../schema/applications/Removal.ts"
 import { yes } from "../options/common.ts"
-import { applicationName, findUuid, noSuchApplication } from "../options/platformApplication.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag } from "../parse/parameters.ts"
+import { applicationName, findUuid, makeApplicationNotFound } from "../options/platformApplication.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption } from "../parse/parameters.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** Lists the parts that are removed with an application, and those that stay. */
 const removalLines = ({ hooks, live, name, route, stays }: Removal): ReadonlyArray<string> => [
   live
-    ? `- application ${safeText(name)}, with all that the platform keeps of it`
-    : `= application ${safeText(name)}: the platform no longer has it`,
-  ...(route === null ? [] : [`- route ${safeText(route.routeName)}: ${safeText(route.way)}`]),
-  ...hooks.map(({ id, repository }) => `- webhook ${id} of ${safeText(repository)}`),
-  ...stays.map((words) => `! stays: ${safeText(words)}`)
+    ? `- application ${escapeInline(name)}, with all that the platform keeps of it`
+    : `= application ${escapeInline(name)}: the platform no longer has it`,
+  ...(route === null ? [] : [`- route ${escapeInline(route.routeName)}: ${escapeInline(route.way)}`]),
+  ...hooks.map(({ id, repository }) => `- webhook ${id} of ${escapeInline(repository)}`),
+  ...stays.map((words) => `! stays: ${escapeInline(words)}`)
 ]
 
-export const deleteApplicationCommand = serviceCommand(
+export const deleteApplicationCommand = defineServiceCommand(
   {
     name: "delete",
     summary: "Delete an application from the platform, with its route and its webhook.",
@@ -29,8 +29,8 @@ export const deleteApplicationCommand = serviceCommand(
   },
   {
     name: applicationName,
-    dryRun: flag("dry-run", "Show what would go, and change nothing."),
-    keepRoute: flag("keep-route", "Leave its route in the proxy file."),
+    dryRun: flagOption("dry-run", "Show what would go, and change nothing."),
+    keepRoute: flagOption("keep-route", "Leave its route in the proxy file."),
     yes
   },
   Effect.fnUntraced(function*(input) {
@@ -39,10 +39,10 @@ export const deleteApplicationCommand = serviceCommand(
     // An application that the platform no longer has is found by its name, to remove its route and hooks.
     const given = Option.getOrElse(yield* findUuid(input.name), () => input.name)
     const { body, value } = yield* answer((api) => api.planRemoval({ path: { uuid: given } })).pipe(
-      Effect.catchIf(({ status }) => status === 404, () => noSuchApplication(input.name))
+      Effect.catchIf(({ status }) => status === 404, () => makeApplicationNotFound(input.name))
     )
     const { uuid } = value
-    const shown = safeText(value.name)
+    const shown = escapeInline(value.name)
     const planned: Removal = input.keepRoute && value.route !== null
       ? { ...value, route: null, stays: [...value.stays, `the route ${value.route.routeName}: --keep-route`] }
       : value
@@ -56,7 +56,7 @@ export const deleteApplicationCommand = serviceCommand(
     ]
     if (!value.live && parts.length === 0) {
       yield* say([
-        ...planned.stays.map((words) => `! stays: ${safeText(words)}`),
+        ...planned.stays.map((words) => `! stays: ${escapeInline(words)}`),
         `The platform no longer has ${shown}, and nothing else of it is left to remove.`
       ].join("\n"))
       return planned.stays.length === 0 ? exitCodes.done : exitCodes.differs
@@ -70,9 +70,9 @@ export const deleteApplicationCommand = serviceCommand(
     const payload = { keepRoute: input.keepRoute, planHash: value.planHash }
     const done = yield* answer((api) => api.removeApplication({ path: { uuid }, payload }))
     if (input.json) yield* print(done.body)
-    yield* Effect.forEach(done.value.stays, (words) => say(`! stays: ${safeText(words)}`))
+    yield* Effect.forEach(done.value.stays, (words) => say(`! stays: ${escapeInline(words)}`))
     const gone = [
-      ...(done.value.route === null ? [] : [`its route ${safeText(done.value.route.routeName)}`]),
+      ...(done.value.route === null ? [] : [`its route ${escapeInline(done.value.route.routeName)}`]),
       ...done.value.hooks.map(({ id }) => `its webhook ${id}`)
     ]
     const went = gone.join(" and ")

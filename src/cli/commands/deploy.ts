@@ -8,22 +8,22 @@ import {
   describeLocation,
   locateStack,
   locationOptions,
-  projectAt,
+  pickProjectLocation,
   readPlacedProject,
   resolveProject
 } from "../options/projects.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, optionalArgument } from "../parse/parameters.ts"
-import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption, optionalArgument } from "../parse/parameters.ts"
+import { formatDeployPlan, hasPlannedChanges } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
-const deployCommand = serviceCommand(
+const deployCommand = defineServiceCommand(
   {
     name: "deploy",
     summary: "Deploy a project to its server.",
@@ -41,11 +41,11 @@ const deployCommand = serviceCommand(
   {
     project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
     yes,
-    dryRun: flag("dry-run", "Show what would change, and change nothing."),
-    detailed: flag("detailed-exitcode", "With --dry-run: end with 2 when something would change."),
-    build: flag("build", "Build the image archive first."),
-    parallel: flag("parallel", "Deploy to several targets of the project at once."),
-    noWait: flag("no-wait", "Do not wait for the end; print the id of the run."),
+    dryRun: flagOption("dry-run", "Show what would change, and change nothing."),
+    detailed: flagOption("detailed-exitcode", "With --dry-run: end with 2 when something would change."),
+    build: flagOption("build", "Build the image archive first."),
+    parallel: flagOption("parallel", "Deploy to several targets of the project at once."),
+    noWait: flagOption("no-wait", "Do not wait for the end; print the id of the run."),
     ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
@@ -65,26 +65,26 @@ const deployCommand = serviceCommand(
     }
     const place = yield* locateStack(projectPath, input, project)
     if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
-    const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
+    const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: pickProjectLocation(place) }))
     const name = projectName(place.projectPath)
     if (input.dryRun) {
       yield* print(
         input.json
           ? body
-          : wrapText([`Deploy ${name} to ${describeLocation(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
+          : wrapText([`Deploy ${name} to ${describeLocation(place)}:`, ...formatDeployPlan(plan, out)].join("\n"), out)
       )
       if (plan.obstacles.length > 0) {
         yield* say(`${name} cannot be deployed now.`)
         return exitCodes.failed
       }
-      return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
+      return input.detailed && hasPlannedChanges(plan) ? exitCodes.differs : exitCodes.done
     }
-    yield* say([`Deploy ${name} to ${describeLocation(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+    yield* say([`Deploy ${name} to ${describeLocation(place)}:`, ...formatDeployPlan(plan, err)].join("\n"))
     if (plan.obstacles.length > 0) {
       return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
     }
     if (!(yield* confirm(`Deploy ${name}?`, input.yes))) return exitCodes.failed
-    const payload = { ...projectAt(place), planHash: plan.planHash }
+    const payload = { ...pickProjectLocation(place), planHash: plan.planHash }
     if (input.noWait) {
       return yield* startWithoutWaiting(place.projectPath, (api) => api.deploy({ payload }), input.json)
     }
@@ -94,7 +94,7 @@ const deployCommand = serviceCommand(
   })
 )
 
-const buildCommand = serviceCommand(
+const buildCommand = defineServiceCommand(
   {
     name: "build",
     summary: "Build a project's image archive with its script.",
@@ -107,7 +107,7 @@ const buildCommand = serviceCommand(
     const projectPath = yield* resolveProject(input.project)
     const { body, value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
     if (input.json) yield* print(body)
-    else if (value.tarFile !== null) yield* say(`Built ${safeText(value.tarFile)}.`)
+    else if (value.tarFile !== null) yield* say(`Built ${escapeInline(value.tarFile)}.`)
     return value.success ? exitCodes.done : exitCodes.failed
   })
 )

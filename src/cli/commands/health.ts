@@ -1,17 +1,17 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { type Finding, firstSteps, standingOf } from "../../schema/Health.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
+import { classifyFinding, type Finding, firstSteps } from "../../schema/Health.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
+import { makeStyler } from "../terminal/style.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
 const unusedWords =
   "What is not set up waits for its settings, and the rest works without it: docs/settings.md has them all."
 
-const doctorCommand = serviceCommand(
+const doctorCommand = defineServiceCommand(
   {
     name: "doctor",
     summary: "Check the settings, the servers, the platform and the git host, and say what to mend.",
@@ -22,21 +22,21 @@ const doctorCommand = serviceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer, where } = yield* Berth
     const { out, print, say } = yield* Screen
-    const style = styled(out)
+    const style = makeStyler(out)
     const { body, value } = yield* answer((api) => api.health({ urlParams: { deep: "true" } }))
     const findings = value.dependencies ?? []
-    const count = (standing: ReturnType<typeof standingOf>) =>
-      findings.filter((finding) => standingOf(finding) === standing).length
+    const count = (standing: ReturnType<typeof classifyFinding>) =>
+      findings.filter((finding) => classifyFinding(finding) === standing).length
     const [failed, unused] = [count("failed"), count("unused")]
     const linesOf = (finding: Finding): ReadonlyArray<string> => {
       const { detail, fix, name, ok } = finding
-      const title = style("bold", safeText(name))
-      const isUnused = standingOf(finding) === "unused"
+      const title = style("bold", escapeInline(name))
+      const isUnused = classifyFinding(finding) === "unused"
       if (isUnused && !firstSteps.has(name)) return [`${style("dim", "-")} ${title}: not set up`]
       const sign = isUnused ? style("dim", "-") : ok ? style("green", "✓") : style("red", "✗")
       return [
-        `${sign} ${title}: ${safeText(detail)}`,
-        ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
+        `${sign} ${title}: ${escapeInline(detail)}`,
+        ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${escapeInline(fix)}`])
       ]
     }
     if (input.json) yield* print(body)

@@ -2,41 +2,41 @@ import { Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { LogEvent } from "../../schema/servers/Logs.ts"
-import { followedBy, quoted } from "../../schema/words/quoted.ts"
+import { appendSentence, quoteInput } from "../../schema/words/quoted.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
 import { findOnlyServer, locateNamedStack, type LocationOptions, locationOptions } from "../options/projects.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, integer, repeatedArgument, text } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption, integerOption, repeatedArgument, textOption } from "../parse/parameters.ts"
 import { Usage } from "../terminal/commandErrors.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { describeDropped } from "../terminal/quantities.ts"
-import { safeLine, safeText } from "../terminal/safeText.ts"
+import { escapeInline, escapeLogLine } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { nthColor, styled } from "../terminal/style.ts"
+import { colorByIndex, makeStyler } from "../terminal/style.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
 const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
   const services = new Map<string, number>()
-  const color = nthColor(out)
+  const color = colorByIndex(out)
   const prefixOf = (service: string) => {
     const index = services.get(service) ?? services.size
     services.set(service, index)
-    return `${color(index, safeLine(service, false))} | `
+    return `${color(index, escapeLogLine(service, false))} | `
   }
   return (event: LogEvent) => {
     switch (event.event) {
       case "dropped":
-        return say(styled(err)("yellow", describeDropped(event.data)))
+        return say(makeStyler(err)("yellow", describeDropped(event.data)))
       case "unavailable":
-        return say(`✗ ${safeText(`${event.data.project}: ${event.data.error}`)}`)
+        return say(`✗ ${escapeInline(`${event.data.project}: ${event.data.error}`)}`)
       case "end":
         return Effect.void
       case "line": {
         const { project, service, text } = event.data
         return print(
           prefixOf(project === undefined ? service : `${project}/${service}`) +
-            (out.isTerminal ? safeLine(text, out.hasColor) : text)
+            (out.isTerminal ? escapeLogLine(text, out.hasColor) : text)
         )
       }
     }
@@ -95,12 +95,12 @@ const sourceOf = (name: Option.Option<string>, place: LocationOptions) =>
         ({ server }) => ({
           serverId: server.id,
           source: { containerName },
-          also: `No project is named ${quoted(containerName)} either`
+          also: `No project is named ${quoteInput(containerName)} either`
         })
       ))
   )
 
-const logsCommand = serviceCommand(
+const logsCommand = defineServiceCommand(
   {
     name: "logs",
     summary: "Show the logs of projects' stacks, or of a container, running or not.",
@@ -117,12 +117,12 @@ const logsCommand = serviceCommand(
   },
   {
     names: repeatedArgument("name", "A project, by its name under the root or its path, or a container.", "project"),
-    follow: flag("follow", "Go on with every further line, until Ctrl-C.", "f"),
-    since: text("since", "No line from before it: a time, or how long ago, like 10m or 2h.", { value: "time" }),
-    until: text("until", "No line from after it, in the same form.", { value: "time" }),
-    lines: integer("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
-    service: text("service", "One service of the stack; all of them unless given.", { value: "service" }),
-    contains: text("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
+    follow: flagOption("follow", "Go on with every further line, until Ctrl-C.", "f"),
+    since: textOption("since", "No line from before it: a time, or how long ago, like 10m or 2h.", { value: "time" }),
+    until: textOption("until", "No line from after it, in the same form.", { value: "time" }),
+    lines: integerOption("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
+    service: textOption("service", "One service of the stack; all of them unless given.", { value: "service" }),
+    contains: textOption("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
     ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
@@ -134,7 +134,7 @@ const logsCommand = serviceCommand(
     const { lines, ...selected } = selection(input)
     // A malformed request is not caused by the name.
     const withHint = (error: BerthError) =>
-      new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
+      new BerthError({ ...error, message: error.status === 400 ? error.message : appendSentence(error.message, also) })
     if (input.follow) {
       const view = yield* makeLineView
       return yield* Stream.runForEach(
@@ -149,7 +149,9 @@ const logsCommand = serviceCommand(
       ({ logs }) => {
         const text = logs.replace(/\n$/, "")
         if (text === "") return Effect.void
-        return print(out.isTerminal ? text.split("\n").map((line) => safeLine(line, out.hasColor)).join("\n") : text)
+        return print(
+          out.isTerminal ? text.split("\n").map((line) => escapeLogLine(line, out.hasColor)).join("\n") : text
+        )
       }
     ).pipe(Effect.catchTag("BerthError", withHint))
   })

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { showAnswer } from "../connection/withService.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { group } from "../parse/command.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineCommandGroup } from "../parse/command.ts"
 import { argument } from "../parse/parameters.ts"
 import { printTable } from "../terminal/printTable.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-const listCommand = serviceCommand(
+const listCommand = defineServiceCommand(
   {
     name: "list",
     summary: "List the targets of notifications, and what keeps each from being told.",
@@ -23,11 +23,11 @@ const listCommand = serviceCommand(
           ["NAME", "FORMAT", "EVENTS"],
           notify.map(({ events, format, name }) => [name, format, events.join(", ")])
         )
-        for (const { problem } of notify) if (problem !== null) yield* say(safeText(problem))
+        for (const { problem } of notify) if (problem !== null) yield* say(escapeInline(problem))
       }))
 )
 
-const testCommand = serviceCommand(
+const testCommand = defineServiceCommand(
   {
     name: "test",
     summary: "Send a test to one target, and say whether its receiver took it.",
@@ -41,11 +41,14 @@ const testCommand = serviceCommand(
       ({ milliseconds, name, status }) =>
         Effect.flatMap(
           Screen,
-          ({ say }) => say(safeText(`${name} was told: its receiver answered ${status} after ${milliseconds} ms.`))
+          ({ say }) => say(escapeInline(`${name} was told: its receiver answered ${status} after ${milliseconds} ms.`))
         )
     )
 )
 
 export const notifyCommands = [
-  group({ name: "notify", summary: "Notifications about the end of runs: list, test." }, [listCommand, testCommand])
+  defineCommandGroup({ name: "notify", summary: "Notifications about the end of runs: list, test." }, [
+    listCommand,
+    testCommand
+  ])
 ]

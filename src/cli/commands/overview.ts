@@ -1,31 +1,31 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { describeCare, type NeedsCare } from "../../schema/NeedsCare.ts"
-import { type ObservedProject, type Overview, projectStateOf } from "../../schema/Overview.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { runWords } from "../runs/stepLines.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { type ObservedProject, type Overview, toProjectState } from "../../schema/Overview.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { formatRunLabel } from "../runs/stepLines.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { shellWord } from "../terminal/shellWord.ts"
-import { styled } from "../terminal/style.ts"
-import { table } from "../terminal/table.ts"
+import { quoteShellWord } from "../terminal/shellWord.ts"
+import { makeStyler } from "../terminal/style.ts"
+import { formatTable } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
 const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
 
 /** The stacks of a project as rows, the one that gives the project its state first. */
-export const stackRows = (
+export const buildStackRows = (
   { changes, name, run, servers, state, stateReason, urls }: ObservedProject
 ): ReadonlyArray<ReadonlyArray<string>> => {
-  const now = run === null ? "" : `${runWords(run)} ${run.state}`
+  const now = run === null ? "" : `${formatRunLabel(run)} ${run.state}`
   const projectState = stateReason === null ? state : `${state}: ${stateReason}`
   const link = urls[0] ?? ""
   if (servers.length === 0) return [[name, "", projectState, changeWords(changes), "", now, link]]
   return servers.map((stack, index) => [
     index === 0 ? name : "",
     stack.serverName ?? stack.serverId,
-    (index === 0 ? projectState : stack.error ?? projectStateOf(stack.state)) +
+    (index === 0 ? projectState : stack.error ?? toProjectState(stack.state)) +
     (stack.containers === null || stack.containers.total === 0
       ? ""
       : ` (${stack.containers.up}/${stack.containers.total})`),
@@ -37,7 +37,7 @@ export const stackRows = (
 }
 
 /** Applications as rows; an error that they share is printed once, below. */
-export const applicationRows = ({ applications, errors }: Overview): ReadonlyArray<ReadonlyArray<string>> =>
+export const buildApplicationRows = ({ applications, errors }: Overview): ReadonlyArray<ReadonlyArray<string>> =>
   applications.map(({ drift, error, name, status }) => [
     name,
     error === undefined ? status ?? "not on the platform" : errors.includes(error) ? "not known" : error,
@@ -51,22 +51,22 @@ const commandFor = ({ projects, servers }: Overview) =>
 ): string => {
   switch (kind) {
     case "server":
-      return `berth server test ${shellWord(name)}`
+      return `berth server test ${quoteShellWord(name)}`
     case "run":
       return `berth runs ${runId}`
     case "stack": {
       const project = projects.find(({ path }) => path === projectPath)
       const server = project?.servers.find((stack) => stack.serverId === serverId)
       if (project === undefined || server === undefined || project.state === "unknown") return ""
-      const at = callNameOf(servers, { id: server.serverId, name: server.serverName ?? server.serverId })
-      return `berth ${project.state === "stopped" ? "start" : "logs"} ${shellWord(name)} --server ${
-        shellWord(at)
-      } --path ${shellWord(remotePath ?? server.remotePath)}`
+      const at = formatServerReference(servers, { id: server.serverId, name: server.serverName ?? server.serverId })
+      return `berth ${project.state === "stopped" ? "start" : "logs"} ${quoteShellWord(name)} --server ${
+        quoteShellWord(at)
+      } --path ${quoteShellWord(remotePath ?? server.remotePath)}`
     }
     case "route":
       return "berth route list"
     case "application":
-      return `berth app drift ${shellWord(projectPath ?? ".")} --app ${shellWord(appName ?? name)}`
+      return `berth app drift ${quoteShellWord(projectPath ?? ".")} --app ${quoteShellWord(appName ?? name)}`
     case "files":
     case "disk":
       return ""
@@ -74,7 +74,7 @@ const commandFor = ({ projects, servers }: Overview) =>
 }
 
 /** Problems with their next commands, most severe first. */
-export const careIn = (overview: Overview): ReadonlyArray<string> => {
+export const describeNeedsCare = (overview: Overview): ReadonlyArray<string> => {
   const command = commandFor(overview)
   return [
     ...overview.errors,
@@ -91,17 +91,17 @@ const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
   const waiting = projects.find(({ state }) => state === "not deployed")
   const running = projects.find(({ state }) => state === "running")
   return [
-    ...(waiting === undefined ? [] : [`berth deploy ${shellWord(waiting.name)}`]),
+    ...(waiting === undefined ? [] : [`berth deploy ${quoteShellWord(waiting.name)}`]),
     ...(running === undefined
       ? []
-      : [`berth diff ${shellWord(running.name)}`, `berth logs ${shellWord(running.name)} -f`]),
+      : [`berth diff ${quoteShellWord(running.name)}`, `berth logs ${quoteShellWord(running.name)} -f`]),
     "berth ps",
     "berth doctor"
   ].slice(0, 3)
 }
 
 /** Runs for `berth` without a command. */
-export const overviewCommand = serviceCommand(
+export const overviewCommand = defineServiceCommand(
   {
     name: "overview",
     summary: "Show the state of projects, where they run, and what needs care.",
@@ -111,26 +111,26 @@ export const overviewCommand = serviceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer, where } = yield* Berth
     const { out, print } = yield* Screen
-    const style = styled(out)
+    const style = makeStyler(out)
     const { body, value } = yield* answer((api) => api.overview({}))
     if (input.json) return yield* print(body)
-    const care = careIn(value)
-    const applications = applicationRows(value)
+    const care = describeNeedsCare(value)
+    const applications = buildApplicationRows(value)
     yield* print([
       value.projects.length === 0
         ? "No project yet: the setting projects.root names the directory that they are in."
-        : table(
+        : formatTable(
           ["PROJECT", "SERVER", "STATE", "CHANGES", "RELEASE", "NOW", "LINK"],
-          value.projects.flatMap(stackRows),
+          value.projects.flatMap(buildStackRows),
           out
         ),
-      ...(applications.length === 0 ? [] : ["", table(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
+      ...(applications.length === 0 ? [] : ["", formatTable(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
       "",
       ...(care.length === 0
         ? [style("green", "Nothing needs care.")]
         : [
           style("bold", "Needs care"),
-          ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${safeText(line)}`, out))
+          ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${escapeInline(line)}`, out))
         ]),
       "",
       wrapText(

@@ -1,19 +1,19 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 
-export const portCommand = serviceCommand(
+export const portCommand = defineServiceCommand(
   {
     name: "port",
     summary: "Print a port that nothing uses yet.",
     examples: ["berth port", "berth port --evidence"]
   },
-  { evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too.") },
+  { evidence: flagOption("evidence", "Show what takes each port, and count what listens on the proxy's server too.") },
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { out, print, say } = yield* Screen
@@ -24,8 +24,8 @@ export const portCommand = serviceCommand(
       String(port),
       usedBy.map(({ kind, what }) => `${kind} ${what}`).join(", ")
     ])
-    if (rows.length > 0) yield* say(table(["PORT", "USED BY"], rows, out))
-    yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${safeText(warning)}`))
+    if (rows.length > 0) yield* say(formatTable(["PORT", "USED BY"], rows, out))
+    yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${escapeInline(warning)}`))
     yield* print(String(value.nextPort))
     return exitCodes.done
   })

@@ -4,23 +4,23 @@ import { Berth } from "../../client/Berth.ts"
 import type { ComparedFile } from "../../schema/projects/Compare.ts"
 import type { InitResult } from "../../schema/projects/Init.ts"
 import { containerConfigName } from "../../schema/projects/Project.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { locateNamedStack, locationOptions, projectAt, resolveProject } from "../options/projects.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { argument, flag, optionalArgument } from "../parse/parameters.ts"
+import { locateNamedStack, locationOptions, pickProjectLocation, resolveProject } from "../options/projects.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { argument, flagOption, optionalArgument } from "../parse/parameters.ts"
 import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { diffLines } from "../terminal/diffLines.ts"
+import { formatDiff } from "../terminal/diffLines.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
-import { shellWord } from "../terminal/shellWord.ts"
-import { type Style, styled } from "../terminal/style.ts"
+import { quoteShellWord } from "../terminal/shellWord.ts"
+import { makeStyler, type Style } from "../terminal/style.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 
@@ -32,22 +32,22 @@ const signs: Readonly<Record<ComparedFile["status"], readonly [string, Style]>> 
 }
 
 const fileLines = ({ diff, keys, name, status }: ComparedFile, surface: Surface): ReadonlyArray<string> => {
-  const style = styled(surface)
+  const style = makeStyler(surface)
   const [sign, color] = signs[status]
   const names = (words: string, all: ReadonlyArray<string>) =>
-    all.length === 0 ? [] : [`    ${words}: ${all.map(safeText).join(", ")}`]
+    all.length === 0 ? [] : [`    ${words}: ${all.map(escapeInline).join(", ")}`]
   return [
-    `${style(color, `${sign} ${safeText(name)}`)}  ${style("dim", status)}`,
+    `${style(color, `${sign} ${escapeInline(name)}`)}  ${style("dim", status)}`,
     ...(keys === undefined ? [] : [
       ...names("different values", keys.different),
       ...names("only here", keys.localOnly),
       ...names("only on the server", keys.remoteOnly)
     ]),
-    ...diffLines(diff ?? "", surface).map((line) => `    ${line}`)
+    ...formatDiff(diff ?? "", surface).map((line) => `    ${line}`)
   ]
 }
 
-const diffCommand = serviceCommand(
+const diffCommand = defineServiceCommand(
   {
     name: "diff",
     summary: "Show how a project differs from its deployed copy.",
@@ -61,19 +61,19 @@ const diffCommand = serviceCommand(
     const { out, print, say } = yield* Screen
     const place = yield* locateNamedStack(input.project, input)
     const { body, value: { files, summary, warnings } } = yield* answer((api) =>
-      api.compareProject({ payload: projectAt(place) })
+      api.compareProject({ payload: pickProjectLocation(place) })
     )
     const differing = files.filter(({ status }) => status !== "same")
     if (input.json) yield* print(body)
     else {
       if (differing.length > 0) yield* print(differing.flatMap((file) => fileLines(file, out)).join("\n"))
-      yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+      yield* Effect.forEach(warnings, (warning) => say(`! ${escapeInline(warning)}`))
       yield* say(
         files.length === 0
-          ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
+          ? `There is nothing to compare: ${escapeInline(place.projectPath)} has no file to deploy.`
           : differing.length === 0
-          ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
-          : `${counted(differing.length, "file")} of ${files.length} differ.`
+          ? `${pluralize(summary.same, "file")}, all the same as on ${escapeInline(place.serverName)}.`
+          : `${pluralize(differing.length, "file")} of ${files.length} differ.`
       )
     }
     return differing.length === 0 ? exitCodes.done : exitCodes.differs
@@ -89,7 +89,7 @@ const serverOf = (given: Option.Option<string>, yes: boolean) =>
     if (yes || !canAsk || servers.length < 2) return undefined
     const wanted = yield* Effect.findFirst(
       servers,
-      (server) => ask(`Is it to be deployed to ${safeText(callNameOf(servers, server))}?`)
+      (server) => ask(`Is it to be deployed to ${escapeInline(formatServerReference(servers, server))}?`)
     )
     return Option.getOrUndefined(Option.map(wanted, ({ id }) => id))
   })
@@ -100,11 +100,11 @@ const bridgedHint =
 
 /** Files that `init` creates, and those in which it fills in the server. */
 const writtenFiles = ({ changed = [], created }: Pick<InitResult, "changed" | "created">) => [
-  ...created.map((name) => `+ ${safeText(name)}`),
-  ...changed.map((name) => `~ ${safeText(name)} (serverId)`)
+  ...created.map((name) => `+ ${escapeInline(name)}`),
+  ...changed.map((name) => `~ ${escapeInline(name)} (serverId)`)
 ]
 
-const initCommand = serviceCommand(
+const initCommand = defineServiceCommand(
   {
     name: "init",
     summary: "Write what a directory needs to be deployed: what is missing, question, files.",
@@ -124,7 +124,7 @@ const initCommand = serviceCommand(
     const lines = writtenFiles(plan)
     if (lines.length > 0) {
       if (!input.yes) yield* say(lines.join("\n"))
-      const question = `Write ${counted(lines.length, "file")} to ${safeText(projectPath)}?`
+      const question = `Write ${pluralize(lines.length, "file")} to ${escapeInline(projectPath)}?`
       if (!(yield* confirm(question, input.yes))) return exitCodes.failed
     }
     return yield* showAnswer(
@@ -137,7 +137,7 @@ const initCommand = serviceCommand(
             yield* print(written.join("\n"))
           }
           if (kept.length > 0) {
-            yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
+            yield* say(`Left as they are: ${kept.map(escapeInline).join(", ")}`)
           }
           if (created.includes(containerConfigName)) {
             yield* say(bridgedHint)
@@ -145,7 +145,7 @@ const initCommand = serviceCommand(
           // Repeats the given path: a directory outside the projects root has no name.
           const project = Option.match(input.project, {
             onNone: () => "",
-            onSome: (given) => ` ${shellWord(given)}`
+            onSome: (given) => ` ${quoteShellWord(given)}`
           })
           yield* say(`Next: berth build${project}, then berth deploy${project}`)
         })
@@ -153,7 +153,7 @@ const initCommand = serviceCommand(
   })
 )
 
-const pullCommand = serviceCommand(
+const pullCommand = defineServiceCommand(
   {
     name: "pull",
     summary: "Fetch a file or directory of a project's deployed copy.",
@@ -163,7 +163,7 @@ const pullCommand = serviceCommand(
   {
     name: argument("name", "The file, or with --directory the directory, relative to the stack's directory."),
     project,
-    directory: flag("directory", "It is a directory: bring its content.", "d"),
+    directory: flagOption("directory", "It is a directory: bring its content.", "d"),
     ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
@@ -182,9 +182,9 @@ const pullCommand = serviceCommand(
     else {
       yield* Effect.forEach(
         pulled,
-        (item) => say(`${safeText(item.localPath)}: ${counted(item.files, "file")}, ${formatBytes(item.bytes)}`)
+        (item) => say(`${escapeInline(item.localPath)}: ${pluralize(item.files, "file")}, ${formatBytes(item.bytes)}`)
       )
-      yield* Effect.forEach(errors, ({ error, name }) => say(`✗ ${safeText(name)}: ${safeText(error)}`))
+      yield* Effect.forEach(errors, ({ error, name }) => say(`✗ ${escapeInline(name)}: ${escapeInline(error)}`))
     }
     return errors.length === 0 ? exitCodes.done : exitCodes.failed
   })

@@ -2,25 +2,25 @@ import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/routes/Route.ts"
 import type { RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { type CommonInput, showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { group } from "../parse/command.ts"
-import { argument, flag } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineCommandGroup } from "../parse/command.ts"
+import { argument, flagOption } from "../parse/parameters.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { diffLines } from "../terminal/diffLines.ts"
+import { formatDiff } from "../terminal/diffLines.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 import { portCommand } from "./port.ts"
 
 const routeName = argument("name", "The name of the route in the proxy file.", "route")
-const dryRun = flag("dry-run", "Show what would become of the proxy file, and change nothing.")
+const dryRun = flagOption("dry-run", "Show what would become of the proxy file, and change nothing.")
 
-const listCommand = serviceCommand(
+const listCommand = defineServiceCommand(
   {
     name: "list",
     summary: "List the routes of the proxy file: where they lead, and which applications declare them.",
@@ -35,9 +35,9 @@ const listCommand = serviceCommand(
           api.listRoutes({}), ({ file, routes, serverName, warnings }) =>
           Effect.gen(function*() {
             if (routes.length === 0) {
-              yield* say(`${safeText(`${file} on ${serverName}`)} has no route.`)
+              yield* say(`${escapeInline(`${file} on ${serverName}`)} has no route.`)
             } else {
-              yield* print(table(
+              yield* print(formatTable(
                 ["ROUTE", "DOMAINS", "TARGETS", "APPLICATION", "MADE BY"],
                 routes.map(({ applications, domains, madeBy, routeName, rule, targets }) => [
                   routeName,
@@ -56,7 +56,7 @@ const listCommand = serviceCommand(
                 `${routeName} uses the middleware ${middleware}, which is not there`
               )
             )
-            yield* Effect.forEach([...broken, ...warnings], (warning) => say(`! ${safeText(warning)}`))
+            yield* Effect.forEach([...broken, ...warnings], (warning) => say(`! ${escapeInline(warning)}`))
           }))
     )
 )
@@ -67,9 +67,9 @@ const planOf = (payload: RoutePlanRequest) =>
     const { answer } = yield* Berth
     const { body, value } = yield* answer((api) => api.planRoute({ payload }))
     const lines = (surface: Surface) => [
-      `${safeText(`${value.file} on ${value.serverName}`)}:`,
-      ...(value.changes ? diffLines(value.diff, surface).map((line) => `  ${line}`) : ["  Nothing would change."]),
-      ...(value.warning === undefined ? [] : [`! ${safeText(value.warning)}`])
+      `${escapeInline(`${value.file} on ${value.serverName}`)}:`,
+      ...(value.changes ? formatDiff(value.diff, surface).map((line) => `  ${line}`) : ["  Nothing would change."]),
+      ...(value.warning === undefined ? [] : [`! ${escapeInline(value.warning)}`])
     ]
     return { body, changes: value.changes, lines }
   })
@@ -98,10 +98,10 @@ const printOutcome = (words: string, outcome: Outcome) =>
   Effect.gen(function*() {
     const { say } = yield* Screen
     yield* say(words)
-    if ("warning" in outcome && outcome.warning !== undefined) yield* say(`! ${safeText(outcome.warning)}`)
+    if ("warning" in outcome && outcome.warning !== undefined) yield* say(`! ${escapeInline(outcome.warning)}`)
   })
 
-const addCommand = serviceCommand(
+const addCommand = defineServiceCommand(
   {
     name: "add",
     summary:
@@ -123,22 +123,22 @@ const addCommand = serviceCommand(
     }
     if (!/^\d{1,5}$/.test(input.port)) {
       return yield* new Usage({
-        message: `The port must be a whole number from 1 to 65535, not ${quoted(input.port)}`
+        message: `The port must be a whole number from 1 to 65535, not ${quoteInput(input.port)}`
       })
     }
     const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
-    const question = `Send requests for ${safeText(input.domain)} to port ${route.port}?`
+    const question = `Send requests for ${escapeInline(input.domain)} to port ${route.port}?`
     const end = yield* confirmChange({ action: "add", ...route }, question, input)
     if (end !== undefined) return end
     const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
     if ("error" in value) return yield* new Failed({ message: value.error })
     if (input.json) return yield* print(body)
-    const name = safeText(input.name)
+    const name = escapeInline(input.name)
     return yield* printOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
   })
 )
 
-const removeCommand = serviceCommand(
+const removeCommand = defineServiceCommand(
   {
     name: "remove",
     summary: "Remove a route from the proxy file: what becomes of the file, question, removal.",
@@ -148,13 +148,13 @@ const removeCommand = serviceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { print } = yield* Screen
-    const question = `Remove the route ${safeText(input.name)}?`
+    const question = `Remove the route ${escapeInline(input.name)}?`
     const end = yield* confirmChange({ action: "remove", routeName: input.name }, question, input)
     if (end !== undefined) return end
     const { body, value } = yield* answer((api) => api.removeRoute({ payload: { routeName: input.name } }))
     if ("error" in value) return yield* new Failed({ message: value.error })
     if (input.json) return yield* print(body)
-    const name = safeText(input.name)
+    const name = escapeInline(input.name)
     return yield* printOutcome(
       value.removed ? `Removed the route ${name}.` : `There is no route ${name}: nothing was changed.`,
       value
@@ -163,7 +163,7 @@ const removeCommand = serviceCommand(
 )
 
 export const routesCommands = [
-  group({ name: "route", summary: "The routes of the reverse proxy: list, add, remove." }, [
+  defineCommandGroup({ name: "route", summary: "The routes of the reverse proxy: list, add, remove." }, [
     listCommand,
     addCommand,
     removeCommand

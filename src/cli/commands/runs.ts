@@ -1,20 +1,20 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs/Run.ts"
-import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
-import { begunDeploys } from "../../schema/targets/begunDeploys.ts"
+import { computeRunVerdict, findFinalMessage } from "../../schema/runs/runVerdict.ts"
+import { listBegunDeploys } from "../../schema/targets/begunDeploys.ts"
 import { showAnswer, suggestCommand } from "../connection/withService.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { argument, flag, integer, optionalArgument } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { argument, flagOption, integerOption, optionalArgument } from "../parse/parameters.ts"
 import { handleInterrupt } from "../runs/handleInterrupt.ts"
 import { makeRunView } from "../runs/makeRunView.ts"
-import { remedyCommands } from "../runs/remedyCommands.ts"
-import { aheadWords, kindOf, runWords, stepLine, subjectOf } from "../runs/stepLines.ts"
+import { suggestRemedyCommands } from "../runs/remedyCommands.ts"
+import { describeRunAhead, describeRunKind, describeRunSubject, formatRunLabel, formatStep } from "../runs/stepLines.ts"
 import { exitCodes, verdictCode } from "../terminal/exitCodes.ts"
 import { formatDuration } from "../terminal/quantities.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
 const runCode = (run: Run) =>
@@ -22,7 +22,7 @@ const runCode = (run: Run) =>
     ? exitCodes.done
     : run.error !== null && run.result === null
     ? exitCodes.failed
-    : verdictCode[runVerdict(run, run.result)]
+    : verdictCode[computeRunVerdict(run, run.result)]
 
 const tookOf = ({ endedAt, startedAt }: Run, now: number) =>
   startedAt === null ? "" : formatDuration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
@@ -40,21 +40,21 @@ const showRun = (
     const { out, print } = yield* Screen
     const now = yield* Clock.currentTimeMillis
     const { door, name } = run.requestedBy
-    const words = run.error === null ? undefined : lastWords(run)
+    const words = run.error === null ? undefined : findFinalMessage(run)
     // Skips details that the run's message repeats.
     const isInMessage = ({ detail, status }: RunStep) => status === "error" && (words?.includes(detail) ?? false)
     yield* print(wrapText(
       [
-        `${run.id}  ${runWords(run)}: ${run.state}`,
-        `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
+        `${run.id}  ${formatRunLabel(run)}: ${run.state}`,
+        `Asked for by ${escapeInline(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
         ...(run.parent === undefined ? [] : [`Part of run ${run.parent}`]),
-        ...(run.waitsFor === undefined ? [] : [`Waits for the ${aheadWords(run.waitsFor)}`]),
-        ...steps.map((step) => `  ${stepLine(isInMessage(step) ? { ...step, detail: "" } : step, out)}`),
-        ...begunDeploys(run).map(({ id, label }) => `Deploy to ${safeText(label)}: run ${id}`),
+        ...(run.waitsFor === undefined ? [] : [`Waits for the ${describeRunAhead(run.waitsFor)}`]),
+        ...steps.map((step) => `  ${formatStep(isInMessage(step) ? { ...step, detail: "" } : step, out)}`),
+        ...listBegunDeploys(run).map(({ id, label }) => `Deploy to ${escapeInline(label)}: run ${id}`),
         ...(words === undefined
           ? []
-          : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`]),
-        ...(yield* remedyCommands(run))
+          : [`Error: ${(yield* shortened(words)).split("\n").map(escapeInline).join("\n")}`]),
+        ...(yield* suggestRemedyCommands(run))
       ].join("\n"),
       out
     ))
@@ -77,7 +77,7 @@ const followEvents = (id: string, json: boolean) =>
     return yield* json ? Effect.succeed(runCode(last.value.data)) : showRun(last.value.data, [], view.shortened)
   })
 
-const runsCommand = serviceCommand(
+const runsCommand = defineServiceCommand(
   {
     name: "runs",
     summary: "List what was deployed, built, pulled and upserted, or show one run.",
@@ -88,8 +88,8 @@ const runsCommand = serviceCommand(
   },
   {
     run: optionalArgument("run", "The id of a run.", "run"),
-    follow: flag("follow", "Show what happens in the run, until it has ended.", "f"),
-    limit: integer("limit", "Number of runs to list.", { value: "number", between: [1, maxRuns] })
+    follow: flagOption("follow", "Show what happens in the run, until it has ended.", "f"),
+    limit: integerOption("limit", "Number of runs to list.", { value: "number", between: [1, maxRuns] })
   },
   Effect.fnUntraced(function*(input) {
     const { out, print, say } = yield* Screen
@@ -106,8 +106,8 @@ const runsCommand = serviceCommand(
       const isWaiting = runs.some(({ waitsFor }) => waitsFor !== undefined)
       const rows = runs.map((run) => [
         run.id,
-        kindOf(run),
-        subjectOf(run) ?? "",
+        describeRunKind(run),
+        describeRunSubject(run) ?? "",
         run.state,
         ...isWaiting ? [run.waitsFor?.id ?? ""] : [],
         `${formatDuration(now - Date.parse(run.requestedAt))} ago`,
@@ -118,12 +118,12 @@ const runsCommand = serviceCommand(
       const more = next === null
         ? Effect.void
         : say(`There are more: berth runs --limit ${Math.min(maxRuns, limit * 2)}`)
-      return Effect.zipRight(print(table(headings, rows, out)), more)
+      return Effect.zipRight(print(formatTable(headings, rows, out)), more)
     })
   })
 )
 
-const cancelCommand = serviceCommand(
+const cancelCommand = defineServiceCommand(
   {
     name: "cancel",
     summary: "Cancel a run: one that waits never begins, one under way stops and is undone.",
@@ -139,8 +139,10 @@ const cancelCommand = serviceCommand(
     return yield* showAnswer(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
       say(
         isEnded(run.state)
-          ? `The ${runWords(run)} is ${run.state}.${run.error === null ? "" : ` ${safeText(run.error.error)}`}`
-          : `The ${runWords(run)} stops at its next safe point.\n  Follow it with: ${follow}`
+          ? `The ${formatRunLabel(run)} is ${run.state}.${
+            run.error === null ? "" : ` ${escapeInline(run.error.error)}`
+          }`
+          : `The ${formatRunLabel(run)} stops at its next safe point.\n  Follow it with: ${follow}`
       ))
   })
 )

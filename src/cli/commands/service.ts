@@ -5,8 +5,8 @@ import { Berth } from "../../client/Berth.ts"
 import { askToConfirm } from "../connection/askToConfirm.ts"
 import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
-import { command } from "../parse/command.ts"
-import { choice } from "../parse/parameters.ts"
+import { defineLocalCommand } from "../parse/command.ts"
+import { choiceOption } from "../parse/parameters.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -18,7 +18,7 @@ const untilInterrupted = <E extends { readonly message: string }, R>(serving: Ef
     Effect.as(exitCodes.done)
   )
 
-const serveCommand = command(
+const serveCommand = defineLocalCommand(
   {
     name: "serve",
     summary: "Serve the web page and the HTTP interface until Ctrl-C.",
@@ -44,14 +44,14 @@ const serveCommand = command(
     })
 )
 
-const sandboxCommand = command(
+const sandboxCommand = defineLocalCommand(
   {
     name: "sandbox",
     summary: "Try everything: a server, a platform and a git host inside one process.",
     details: "Nothing to set up, and nothing outside is changed. It says what to try, and ends with Ctrl-C.",
     examples: ["berth sandbox", "berth sandbox --vendor coolify"]
   },
-  { vendor: choice("vendor", "Platform and git host of the service.", ["neutral", "coolify"]) },
+  { vendor: choiceOption("vendor", "Platform and git host of the service.", ["neutral", "coolify"]) },
   ({ vendor }) =>
     Effect.gen(function*() {
       const { serveSandbox } = yield* Effect.promise(() => import("../../sandbox/serve.ts"))
@@ -65,7 +65,7 @@ const openers: Readonly<Record<string, readonly [program: string, ...args: Reado
   win32: ["cmd", "/c", "start", ""]
 }
 
-const openCommand = command(
+const openCommand = defineLocalCommand(
   { name: "open", summary: "Open the web page of the service in a browser.", examples: ["berth open"] },
   { url: common.url, config: common.config },
   (input) =>

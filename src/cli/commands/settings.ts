@@ -2,19 +2,19 @@ import { Effect, Either, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { settingDefinitions, type SettingName } from "../../schema/Settings.ts"
 import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settings/SettingsList.ts"
-import { counted } from "../../schema/words/counted.ts"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { group } from "../parse/command.ts"
-import { argument, flag, optionalArgument } from "../parse/parameters.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineCommandGroup } from "../parse/command.ts"
+import { argument, flagOption, optionalArgument } from "../parse/parameters.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { printTable } from "../terminal/printTable.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const formatSetting = (value: SettingJson): string =>
@@ -22,7 +22,7 @@ const formatSetting = (value: SettingJson): string =>
 
 const name = argument("name", "The name of a setting: deploy.keepReleases.")
 
-const listCommand = serviceCommand(
+const listCommand = defineServiceCommand(
   {
     name: "list",
     summary: "List every setting, where its value comes from, and what is wrong with it.",
@@ -38,8 +38,8 @@ const listCommand = serviceCommand(
           ["NAME", "VALUE", "SOURCE"],
           settings.map(({ name, source, value }) => [name, formatSetting(value), source === "none" ? "" : source])
         )
-        for (const { problem } of settings) if (problem !== null) yield* say(safeText(problem))
-        yield* say(safeText(`The settings file is ${file}. Servers: berth server list.`))
+        for (const { problem } of settings) if (problem !== null) yield* say(escapeInline(problem))
+        yield* say(escapeInline(`The settings file is ${file}. Servers: berth server list.`))
       }))
 )
 
@@ -47,11 +47,11 @@ const listCommand = serviceCommand(
 const settingNamed = (settings: ReadonlyArray<Setting>, wanted: string): Either.Either<Setting, Failed> =>
   Either.fromNullable(settings.find(({ name }) => name === wanted), () =>
     new Failed({
-      message: `${quoted(wanted)} is not a setting.${didYouMean(wanted, settings.map(({ name }) => name))} ` +
+      message: `${quoteInput(wanted)} is not a setting.${suggestNearest(wanted, settings.map(({ name }) => name))} ` +
         "berth settings list names them"
     }))
 
-const getCommand = serviceCommand(
+const getCommand = defineServiceCommand(
   {
     name: "get",
     summary: "Print the value of a setting; *** for a secret.",
@@ -63,7 +63,7 @@ const getCommand = serviceCommand(
     const { settings } = yield* (yield* Berth).use((api) => api.listSettings({}))
     const setting = yield* settingNamed(settings, input.name)
     if (setting.problem !== null) return yield* new Failed({ message: setting.problem })
-    yield* print(input.json ? JSON.stringify(setting, null, 2) : safeText(formatSetting(setting.value)))
+    yield* print(input.json ? JSON.stringify(setting, null, 2) : escapeInline(formatSetting(setting.value)))
     return exitCodes.done
   })
 )
@@ -84,7 +84,7 @@ const settingValue = (setting: string, text: string): SettingJson => {
 const describeRoot = ({ path, projects, standing }: ProjectsRoot, creates: boolean): string => {
   switch (standing) {
     case "usable":
-      return `${path} has ${counted(projects, "project")}.`
+      return `${path} has ${pluralize(projects, "project")}.`
     case "missing":
       return creates ? `${path} will be created.` : `${path} does not exist: --create creates it.`
     case "not a directory":
@@ -94,7 +94,7 @@ const describeRoot = ({ path, projects, standing }: ProjectsRoot, creates: boole
   }
 }
 
-const setCommand = serviceCommand(
+const setCommand = defineServiceCommand(
   {
     name: "set",
     summary: "Change a setting in the settings file, after its diff.",
@@ -111,8 +111,8 @@ const setCommand = serviceCommand(
   {
     name,
     value: optionalArgument("value", "Its new value."),
-    unset: flag("unset", "Remove it, so that its default holds."),
-    create: flag("create", "Create the directory of projects.root where it is missing."),
+    unset: flagOption("unset", "Remove it, so that its default holds."),
+    create: flagOption("create", "Create the directory of projects.root where it is missing."),
     yes
   },
   Effect.fnUntraced(function*(input) {
@@ -123,19 +123,23 @@ const setCommand = serviceCommand(
     const value = Option.getOrNull(Option.map(input.value, (text) => settingValue(input.name, text)))
     const payload = { settings: { [input.name]: value }, createDirectory: input.create }
     const plan = yield* (yield* Berth).use((api) => api.changeSettings({ payload, urlParams: { plan: "true" } }))
-    if (plan.changed && !input.json) yield* print(safeText(plan.diff.trimEnd()))
+    if (plan.changed && !input.json) yield* print(escapeInline(plan.diff.trimEnd()))
     if (plan.projectsRoot !== undefined && !input.json) {
-      yield* say(safeText(describeRoot(plan.projectsRoot, input.create)))
+      yield* say(escapeInline(describeRoot(plan.projectsRoot, input.create)))
     }
-    if (plan.changed && !(yield* confirm(`Change ${safeText(plan.file)}?`, input.yes))) return exitCodes.failed
+    if (plan.changed && !(yield* confirm(`Change ${escapeInline(plan.file)}?`, input.yes))) return exitCodes.failed
     return yield* showAnswer(
       input,
       (api) => api.changeSettings({ payload, urlParams: {} }),
-      ({ changed }) => say(changed ? `Changed ${safeText(input.name)}.` : "It is set like that already.")
+      ({ changed }) => say(changed ? `Changed ${escapeInline(input.name)}.` : "It is set like that already.")
     )
   })
 )
 
 export const settingsCommands = [
-  group({ name: "settings", summary: "The settings file: list, get, set." }, [listCommand, getCommand, setCommand])
+  defineCommandGroup({ name: "settings", summary: "The settings file: list, get, set." }, [
+    listCommand,
+    getCommand,
+    setCommand
+  ])
 ]

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import type { StackAction, StackResult } from "../../schema/deploy/Stack.ts"
-import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { printDeployEnd } from "../deploys/printDeployEnd.ts"
 import { yes } from "../options/common.ts"
@@ -9,19 +9,19 @@ import {
   describeLocation,
   locateNamedStack,
   locationOptions,
-  stackAt,
+  pickStackLocation,
   type StackLocation
 } from "../options/projects.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, optionalArgument } from "../parse/parameters.ts"
-import { releaseComparisonLines, rollbackPlanLines } from "../plans/releaseLines.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { flagOption, optionalArgument } from "../parse/parameters.ts"
+import { formatReleaseComparison, formatRollbackPlan } from "../plans/releaseLines.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes, verdictCode } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
@@ -42,14 +42,14 @@ const compareReleases = (
         urlParams: { remotePath, from, ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) }) }
       })
     )
-    const title = `From release ${safeText(value.from.id)} to ${safeText(value.to.id)}:`
-    yield* print(json ? body : [title, ...releaseComparisonLines(value, out)].join("\n"))
+    const title = `From release ${escapeInline(value.from.id)} to ${escapeInline(value.to.id)}:`
+    yield* print(json ? body : [title, ...formatReleaseComparison(value, out)].join("\n"))
     return [...value.files, ...value.services].every(({ change }) => change === "same")
       ? exitCodes.done
       : exitCodes.differs
   })
 
-const releasesCommand = serviceCommand(
+const releasesCommand = defineServiceCommand(
   {
     name: "releases",
     summary: "List what a project can be rolled back to, or compare two releases.",
@@ -76,7 +76,7 @@ const releasesCommand = serviceCommand(
       ({ releases }) =>
         releases.length === 0
           ? say("No release yet: each deploy leaves one.")
-          : print(table(
+          : print(formatTable(
             ["RELEASE", "AT", "BY", "IMAGES", ""],
             releases.map(({ at, available, by, current, id, images }) => [
               id,
@@ -91,7 +91,7 @@ const releasesCommand = serviceCommand(
   })
 )
 
-const rollbackCommand = serviceCommand(
+const rollbackCommand = defineServiceCommand(
   {
     name: "rollback",
     summary: "Run an earlier release of a project again; the one before the current one unless named.",
@@ -102,7 +102,7 @@ const rollbackCommand = serviceCommand(
     project,
     release: optionalArgument("release", "The id of a release; berth releases lists them.", "release"),
     yes,
-    dryRun: flag("dry-run", "Show what would change, and change nothing."),
+    dryRun: flagOption("dry-run", "Show what would change, and change nothing."),
     ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
@@ -110,25 +110,27 @@ const rollbackCommand = serviceCommand(
     const { err, out, print, say } = yield* Screen
     const place = yield* locateNamedStack(input.project, input)
     const wanted = Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) })
-    const planned = yield* answer((api) => api.planRollback({ payload: { ...stackAt(place), ...wanted } }))
+    const planned = yield* answer((api) => api.planRollback({ payload: { ...pickStackLocation(place), ...wanted } }))
     const plan = planned.value
     const { at, id } = plan.release
-    const question = `Roll ${describeLocation(place)} back to release ${safeText(id)}`
-    const title = `${question} of ${safeText(at)}`
+    const question = `Roll ${describeLocation(place)} back to release ${escapeInline(id)}`
+    const title = `${question} of ${escapeInline(at)}`
     if (input.dryRun) {
-      const lines = [`${title}:`, ...rollbackPlanLines(plan, out, { texts: true })]
+      const lines = [`${title}:`, ...formatRollbackPlan(plan, out, { texts: true })]
       yield* print(input.json ? planned.body : wrapText(lines.join("\n"), out))
       return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
     }
-    yield* say([`${title}:`, ...rollbackPlanLines(plan, err, { texts: false })].join("\n"))
+    yield* say([`${title}:`, ...formatRollbackPlan(plan, err, { texts: false })].join("\n"))
     if (plan.obstacles.length > 0) {
       return yield* new Failed({
-        message: `${describeLocation(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
+        message: `${describeLocation(place)} cannot be rolled back to release ${
+          escapeInline(id)
+        } now: nothing was changed`
       })
     }
     if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
     const { body, next, value } = yield* followRun((api) =>
-      api.rollback({ payload: { ...stackAt(place), release: id } })
+      api.rollback({ payload: { ...pickStackLocation(place), release: id } })
     )
     if (input.json) yield* print(body)
     return yield* printDeployEnd(value, input.json ? [] : next)
@@ -141,17 +143,17 @@ const runStackAction = (action: StackAction, call: Call<StackResult>, json: bool
     const { print, say } = yield* Screen
     const { body, next, value } = yield* followRun(call)
     if (json) yield* print(body)
-    yield* say([...value.message.split("\n").map(safeText), ...json ? [] : next].join("\n"))
-    return verdictCode[runVerdict({ kind: "stack", subject: { action } }, value)]
+    yield* say([...value.message.split("\n").map(escapeInline), ...json ? [] : next].join("\n"))
+    return verdictCode[computeRunVerdict({ kind: "stack", subject: { action } }, value)]
   })
 
-const startCommand = serviceCommand(
+const startCommand = defineServiceCommand(
   { name: "start", summary: "Start a project's stack.", examples: ["berth start hello"] },
   { project, ...locationOptions },
   (input) =>
     Effect.flatMap(
       locateNamedStack(input.project, input),
-      (place) => runStackAction("start", (api) => api.startStack({ payload: stackAt(place) }), input.json)
+      (place) => runStackAction("start", (api) => api.startStack({ payload: pickStackLocation(place) }), input.json)
     )
 )
 
@@ -161,7 +163,7 @@ const confirmedAction = (
   question: (place: string) => string,
   call: (place: StackLocation) => Call<StackResult>
 ) =>
-  serviceCommand(
+  defineServiceCommand(
     { name, summary, examples: [`berth ${name} hello`] },
     { project, yes, ...locationOptions },
     Effect.fnUntraced(function*(input) {
@@ -175,24 +177,24 @@ const stopCommand = confirmedAction(
   "stop",
   "Stop a project's stack; its containers and data stay.",
   (place) => `Stop the stack at ${place}?`,
-  (place) => (api) => api.stopStack({ payload: stackAt(place) })
+  (place) => (api) => api.stopStack({ payload: pickStackLocation(place) })
 )
 
 const restartCommand = confirmedAction(
   "restart",
   "Restart a project's stack.",
   (place) => `Restart the stack at ${place}?`,
-  (place) => (api) => api.restartStack({ payload: stackAt(place) })
+  (place) => (api) => api.restartStack({ payload: pickStackLocation(place) })
 )
 
-const removeCommand = serviceCommand(
+const removeCommand = defineServiceCommand(
   {
     name: "remove",
     summary: "Remove a project's stack from its server: its containers, and Berth's files and images.",
     details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
     examples: ["berth remove hello"]
   },
-  { project, volumes: flag("volumes", "Remove its volumes too, with what is in them."), yes, ...locationOptions },
+  { project, volumes: flagOption("volumes", "Remove its volumes too, with what is in them."), yes, ...locationOptions },
   Effect.fnUntraced(function*(input) {
     const place = yield* locateNamedStack(input.project, input)
     const question = input.volumes
@@ -201,7 +203,7 @@ const removeCommand = serviceCommand(
     if (!(yield* confirm(question, input.yes))) return exitCodes.failed
     return yield* runStackAction(
       "remove",
-      (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),
+      (api) => api.removeStack({ payload: { ...pickStackLocation(place), volumes: input.volumes } }),
       input.json
     )
   })

@@ -3,19 +3,19 @@ import type { Call } from "../../client/Berth.ts"
 import type { WebhookRequest, WebhookTeardown } from "../../schema/webhooks/Webhook.ts"
 import { type CommonInput, showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
-import { serviceCommand } from "../options/serviceCommand.ts"
-import { group } from "../parse/command.ts"
+import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineCommandGroup } from "../parse/command.ts"
 import { argument, optionalArgument } from "../parse/parameters.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { printTable } from "../terminal/printTable.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 
 const app = optionalArgument("app", "The exact name of an application; all of them unless given.", "application")
 
-const statusCommand = serviceCommand(
+const statusCommand = defineServiceCommand(
   {
     name: "status",
     summary: "Show whether pushes deploy each application, and what keeps them from it.",
@@ -40,7 +40,7 @@ const statusCommand = serviceCommand(
           )
           const { say } = yield* Screen
           const findings = results.flatMap(({ app, findings = [] }) =>
-            findings.map(({ finding, fix }) => `! ${safeText(`${app}: ${finding}`)}\n  → ${safeText(fix)}`)
+            findings.map(({ finding, fix }) => `! ${escapeInline(`${app}: ${finding}`)}\n  → ${escapeInline(fix)}`)
           )
           yield* Effect.forEach(findings, say)
         })
@@ -56,15 +56,15 @@ const changeHooks = (
   Effect.gen(function*() {
     const { out, print } = yield* Screen
     const whom = Option.getOrElse(input.app, () => "all applications")
-    if (!(yield* confirm(question(safeText(whom)), input.yes))) return exitCodes.failed
+    if (!(yield* confirm(question(escapeInline(whom)), input.yes))) return exitCodes.failed
     const payload = Option.match(input.app, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
     return yield* showAnswer(input, change(payload), ({ results }) => {
       const rows = results.map(({ app, githost, platform }) => [app, platform.replaceAll("_", " "), githost])
-      return print(table(["APPLICATION", "PLATFORM", "GIT HOST"], rows, out))
+      return print(formatTable(["APPLICATION", "PLATFORM", "GIT HOST"], rows, out))
     })
   })
 
-const setupCommand = serviceCommand(
+const setupCommand = defineServiceCommand(
   {
     name: "setup",
     summary: "Make pushes deploy one application, or all of them.",
@@ -75,7 +75,7 @@ const setupCommand = serviceCommand(
     changeHooks(input, (whom) => `Make pushes deploy ${whom}?`, (payload) => (api) => api.setUpWebhooks({ payload }))
 )
 
-const removeCommand = serviceCommand(
+const removeCommand = defineServiceCommand(
   {
     name: "remove",
     summary: "Keep pushes from deploying one application, or all of them.",
@@ -90,7 +90,7 @@ const removeCommand = serviceCommand(
     )
 )
 
-const testCommand = serviceCommand(
+const testCommand = defineServiceCommand(
   {
     name: "test",
     summary: "Have the git host send a test delivery; the platform may deploy as after a push.",
@@ -104,13 +104,13 @@ const testCommand = serviceCommand(
       ({ detail, sent }) =>
         Effect.flatMap(
           Screen,
-          ({ print }) => Effect.as(print(safeText(detail)), sent ? exitCodes.done : exitCodes.failed)
+          ({ print }) => Effect.as(print(escapeInline(detail)), sent ? exitCodes.done : exitCodes.failed)
         )
     )
 )
 
 export const webhooksCommands = [
-  group({ name: "hook", summary: "Webhooks, by which pushes deploy: status, setup, test, remove." }, [
+  defineCommandGroup({ name: "hook", summary: "Webhooks, by which pushes deploy: status, setup, test, remove." }, [
     statusCommand,
     setupCommand,
     testCommand,

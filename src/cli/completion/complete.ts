@@ -1,6 +1,6 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
 import { withService } from "../connection/withService.ts"
 import { locateNamedStack } from "../options/projects.ts"
 import type { CommandNode } from "../parse/command.ts"
@@ -22,7 +22,7 @@ const listNames = ({ given, names, options }: Candidates) =>
           use((api) => api.listServers({})),
           // Names with spaces cannot be completed; their ids can.
           (servers) =>
-            servers.map((server) => callNameOf(servers, server)).map((name, index) =>
+            servers.map((server) => formatServerReference(servers, server)).map((name, index) =>
               /\s/.test(name) ? servers[index]?.id ?? name : name
             )
         )

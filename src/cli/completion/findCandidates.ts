@@ -1,17 +1,17 @@
 import type { CommandNode } from "../parse/command.ts"
-import type { Names, OptionWords } from "../parse/parameters.ts"
+import type { CompletionKind, OptionDescription } from "../parse/parameters.ts"
 
 /** Completions at the cursor: fixed words, or names to look up. */
 export interface Candidates {
   readonly words: ReadonlyArray<string>
-  readonly names?: Names
+  readonly names?: CompletionKind
   /** Arguments before the cursor. */
   readonly given: ReadonlyArray<string>
   /** Option values before the cursor, by name. */
   readonly options: ReadonlyMap<string, string>
 }
 
-const isOption = (word: string) => ({ alias, name }: OptionWords) => word === `--${name}` || word === `-${alias}`
+const isOption = (word: string) => ({ alias, name }: OptionDescription) => word === `--${name}` || word === `-${alias}`
 
 /**
  * Finds completions for the last word of a command line.
@@ -23,7 +23,7 @@ export const findCandidates = (root: CommandNode, words: ReadonlyArray<string>):
   const given: Array<string> = []
   const options = new Map<string, string>()
   let node = root
-  let valueOf: OptionWords | undefined
+  let valueOf: OptionDescription | undefined
   for (const word of before) {
     const child = given.length === 0 ? node.children.find(({ name }) => name === word) : undefined
     if (valueOf !== undefined) {
@@ -36,7 +36,7 @@ export const findCandidates = (root: CommandNode, words: ReadonlyArray<string>):
       if (value !== undefined) options.set(name, value)
     } else given.push(word)
   }
-  const found = (all: ReadonlyArray<string>, names?: Names): Candidates => ({
+  const found = (all: ReadonlyArray<string>, names?: CompletionKind): Candidates => ({
     words: all.filter((word) => word.startsWith(current)),
     ...(names === undefined ? {} : { names }),
     given,

@@ -1,6 +1,6 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { Berth, Door } from "../../client/Berth.ts"
-import type { Wanted } from "../../client/node/connect.ts"
+import type { ServiceSelection } from "../../client/node/connect.ts"
 import type { Failed, Usage } from "../terminal/commandErrors.ts"
 import type { Screen } from "../terminal/Screen.ts"
 
@@ -11,7 +11,7 @@ export class Connection extends Context.Tag("berth/cli/Connection")<Connection, 
    * a scoped service in this process. Asks to confirm settings found in the working directory. `door` defaults to `cli`.
    */
   readonly open: (
-    wanted: Wanted,
+    wanted: ServiceSelection,
     door?: Door
   ) => Effect.Effect<Berth["Type"], Failed | Usage, Scope.Scope | Screen>
 }>() {}

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SettingsUnconfirmed } from "../../schema/Settings.ts"
 import { Failed } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /**
@@ -13,7 +13,7 @@ export const askToConfirm = (unconfirmed: SettingsUnconfirmed): Effect.Effect<vo
     const { ask, canAsk, say } = yield* Screen
     const refusal = new Failed({ message: unconfirmed.message })
     if (!canAsk) return yield* refusal
-    yield* say(unconfirmed.question.split("\n").map(safeText).join("\n"))
+    yield* say(unconfirmed.question.split("\n").map(escapeInline).join("\n"))
     if (!(yield* ask("Use it from now on, until it changes?"))) return yield* refusal
     const { confirmSettings } = yield* Effect.promise(() => import("../../client/node/confirmSettings.ts"))
     yield* Effect.mapError(confirmSettings(unconfirmed), ({ message }) => new Failed({ message }))

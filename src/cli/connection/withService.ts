@@ -2,9 +2,9 @@ import { Context, Effect, Option, type Scope } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { type Failed, Usage } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { shellWord } from "../terminal/shellWord.ts"
+import { quoteShellWord } from "../terminal/shellWord.ts"
 import { Connection } from "./Connection.ts"
 
 /** Parsed values of the common options. */
@@ -24,8 +24,8 @@ export const suggestCommand = (words: string): Effect.Effect<string> =>
   Effect.map(GivenService, ({ config, url }) =>
     [
       words,
-      ...Option.toArray(Option.map(url, (url) => `--url ${safeText(url)}`)),
-      ...Option.toArray(Option.map(config, (file) => `--config ${shellWord(file)}`))
+      ...Option.toArray(Option.map(url, (url) => `--url ${escapeInline(url)}`)),
+      ...Option.toArray(Option.map(config, (file) => `--config ${quoteShellWord(file)}`))
     ].join(" "))
 
 /** Provides the service that the options select, for the duration of the effect. */

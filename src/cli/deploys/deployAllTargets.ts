@@ -2,15 +2,15 @@ import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import type { DeployedTarget, PlannedTarget } from "../../schema/targets/Targets.ts"
-import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
+import { formatDeployPlan, hasPlannedChanges } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
-import { table } from "../terminal/table.ts"
+import { makeStyler } from "../terminal/style.ts"
+import { formatTable } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 import { printDeployEnd } from "./printDeployEnd.ts"
 import { buildFirst, projectName, startWithoutWaiting } from "./startDeploy.ts"
@@ -26,16 +26,16 @@ interface TargetsInput {
 }
 
 const targetLines = (name: string, surface: Surface) => ({ error, plan, remotePath, server }: PlannedTarget) => [
-  `Deploy ${name} to ${safeText(`${remotePath} on ${server}`)}:`,
+  `Deploy ${name} to ${escapeInline(`${remotePath} on ${server}`)}:`,
   ...plan === null
-    ? [styled(surface)("red", `  ✗ ${safeText(error ?? "cannot be planned")}`)]
-    : deployPlanLines(plan, surface)
+    ? [makeStyler(surface)("red", `  ✗ ${escapeInline(error ?? "cannot be planned")}`)]
+    : formatDeployPlan(plan, surface)
 ]
 
 const isReady = ({ plan }: PlannedTarget) => plan !== null && plan.obstacles.length === 0
 
 const resultTable = (targets: ReadonlyArray<DeployedTarget>, surface: Surface) =>
-  table(
+  formatTable(
     ["SERVER", "PATH", "OUTCOME", "RUN"],
     targets.map(({ outcome, remotePath, runId, server }) => [server, remotePath, outcomeWords[outcome], runId ?? ""]),
     surface
@@ -58,7 +58,7 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
         yield* say(`${refusal}.`)
         return exitCodes.failed
       }
-      const changes = plan.targets.some((target) => target.plan !== null && changesAnything(target.plan))
+      const changes = plan.targets.some((target) => target.plan !== null && hasPlannedChanges(target.plan))
       return input.detailed && changes ? exitCodes.differs : exitCodes.done
     }
     yield* say(plan.targets.flatMap(targetLines(name, err)).join("\n"))

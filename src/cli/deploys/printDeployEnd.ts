@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
-import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 import { verdictCode } from "../terminal/exitCodes.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
+import { makeStyler } from "../terminal/style.ts"
 
 const signs = { done: ["✓", "green"], unhealthy: ["!", "yellow"], failed: ["✗", "red"] } as const
 
@@ -19,9 +19,9 @@ export const printDeployEnd = (
   Effect.gen(function*() {
     const { message } = result
     const { err, say } = yield* Screen
-    const verdict = runVerdict({ kind: "deploy", subject: {} }, result)
+    const verdict = computeRunVerdict({ kind: "deploy", subject: {} }, result)
     const [sign, color] = signs[verdict]
-    const [first = "", ...others] = message.split("\n").map(safeText)
-    yield* say([`${styled(err)(color, sign)} ${first}`, ...others, ...next].join("\n"))
+    const [first = "", ...others] = message.split("\n").map(escapeInline)
+    yield* say([`${makeStyler(err)(color, sign)} ${first}`, ...others, ...next].join("\n"))
     return verdictCode[verdict]
   })

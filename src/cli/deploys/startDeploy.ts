@@ -4,11 +4,11 @@ import { suggestCommand } from "../connection/withService.ts"
 import { followRun } from "../runs/followRun.ts"
 import { suggestFollowing } from "../runs/handleInterrupt.ts"
 import { Failed } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** Name of a project by its directory. */
-export const projectName = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
+export const projectName = (path: string) => escapeInline(path.split(/[/\\]/).at(-1) ?? path)
 
 /** Builds a project's image archive; fails where that fails. */
 export const buildFirst = (projectPath: string) =>

@@ -2,8 +2,8 @@ import { Effect, Option } from "effect"
 import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
 import { locateNamedStack, locationOptions } from "../options/projects.ts"
-import { command, type Input } from "../parse/command.ts"
-import { optionalArgument, wordsBehind } from "../parse/parameters.ts"
+import { defineLocalCommand, type Input } from "../parse/command.ts"
+import { optionalArgument, trailingArguments } from "../parse/parameters.ts"
 import { runExec } from "./runExec.ts"
 
 const parts = {
@@ -28,7 +28,7 @@ const execIn = (input: Input<typeof parts>, words?: ReadonlyArray<string>) =>
     })
   )
 
-const execCommand = command(
+const execCommand = defineLocalCommand(
   {
     name: "exec",
     summary: "Run a command in a container of a project.",
@@ -41,11 +41,11 @@ const execCommand = command(
       "berth exec shop db -- psql -U shop < shop.sql"
     ]
   },
-  { ...parts, command: wordsBehind("command", "The program and its arguments, which no shell reads.") },
+  { ...parts, command: trailingArguments("command", "The program and its arguments, which no shell reads.") },
   (input) => execIn(input, input.command)
 )
 
-const consoleCommand = command(
+const consoleCommand = defineLocalCommand(
   {
     name: "console",
     summary: "Open a shell in a container of a project.",

@@ -4,7 +4,16 @@ import type { BerthError } from "../../client/BerthError.ts"
 import type { ExecRequest } from "../../schema/servers/Exec.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
-import { hungUp, input, isAtTerminal, rawKeys, readerGone, sizes, terminalNow, write } from "./standardStreams.ts"
+import {
+  hungUp,
+  input,
+  isAtTerminal,
+  rawKeys,
+  readerGone,
+  readTerminal,
+  sizes,
+  writeToStandardStream
+} from "./standardStreams.ts"
 
 /** Exit code of a program whose terminal is closed, as shells tell it. */
 const hungUpCode = 129
@@ -16,7 +25,7 @@ const relayOutput = ({ events, opened }: OpenedExec): Effect.Effect<number, Bert
     yield* Stream.runForEach(
       events,
       (event) =>
-        event.event === "output" ? write(event.data.stream, event.data.data) : Effect.sync(() => {
+        event.event === "output" ? writeToStandardStream(event.data.stream, event.data.data) : Effect.sync(() => {
           code = event.data.code
         })
     )
@@ -43,7 +52,7 @@ export const runExec = (
   Effect.scoped(Effect.gen(function*() {
     const isInteractive = isAtTerminal()
     const { exec } = yield* Berth
-    const opened = yield* exec(serverId, { ...request, ...(isInteractive ? { terminal: terminalNow() } : {}) })
+    const opened = yield* exec(serverId, { ...request, ...(isInteractive ? { terminal: readTerminal() } : {}) })
     if (isInteractive) {
       yield* rawKeys
       yield* Effect.forkScoped(Stream.runForEach(sizes, (size) => Effect.ignore(opened.resize(size))))

@@ -13,7 +13,7 @@ const sizeNow = (): TerminalSize => ({
 })
 
 /** Type and size of this process's terminal. */
-export const terminalNow = (): ExecTerminal => {
+export const readTerminal = (): ExecTerminal => {
   const type = process.env["TERM"] ?? ""
   return { ...sizeNow(), type: /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(type) ? type : otherwise.type }
 }
@@ -46,7 +46,7 @@ export const input: Stream.Stream<Uint8Array> = NodeStream.fromReadable<Error, U
 ).pipe(Stream.catchAll(() => Stream.empty))
 
 /** Writes bytes as they are; done when they are out. */
-export const write = (stream: "stderr" | "stdout", data: Uint8Array): Effect.Effect<void> =>
+export const writeToStandardStream = (stream: "stderr" | "stdout", data: Uint8Array): Effect.Effect<void> =>
   Effect.async((resume) => {
     process[stream].write(data, () => resume(Effect.void))
   })

@@ -1,8 +1,8 @@
 import { Effect, Either } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { callNameOf, findServer } from "../../schema/servers/findServer.ts"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { findServer, formatServerReference } from "../../schema/servers/findServer.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 
 /** Finds a stored server by its id, else by its unique name; adds its display name. */
@@ -16,10 +16,12 @@ export const findStoredServer = (idOrName: string) =>
       })
     }
     const found = findServer(servers, idOrName)
-    if (Either.isRight(found)) return { server: found.right, callName: callNameOf(servers, found.right) }
+    if (Either.isRight(found)) return { server: found.right, callName: formatServerReference(servers, found.right) }
     if (found.left._tag === "ServerAmbiguous") return yield* new Failed({ message: found.left.message })
-    const meant = didYouMean(idOrName, servers.flatMap(({ id, name }) => [id, name]))
+    const meant = suggestNearest(idOrName, servers.flatMap(({ id, name }) => [id, name]))
     return yield* new Failed({
-      message: `No server with the id or the name ${quoted(idOrName)} is stored.${meant} berth server list names them`
+      message: `No server with the id or the name ${
+        quoteInput(idOrName)
+      } is stored.${meant} berth server list names them`
     })
   })

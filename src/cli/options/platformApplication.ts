@@ -2,13 +2,13 @@ import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { argument } from "../parse/parameters.ts"
 import { Failed } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 
 export const applicationName = argument("name", "The exact name of an application of the platform.", "application")
 
-export const noSuchApplication = (appName: string) =>
+export const makeApplicationNotFound = (appName: string) =>
   new Failed({
-    message: `The platform has no application named "${safeText(appName)}": berth app list names those that it has`
+    message: `The platform has no application named "${escapeInline(appName)}": berth app list names those that it has`
   })
 
 /** Finds the uuid of an application of the platform by its exact name. */
@@ -19,5 +19,8 @@ export const findUuid = (appName: string) =>
   })
 
 /** The same for an application that must be there. */
-export const uuidOf = (appName: string) =>
-  Effect.flatMap(findUuid(appName), Option.match({ onNone: () => noSuchApplication(appName), onSome: Effect.succeed }))
+export const requireUuid = (appName: string) =>
+  Effect.flatMap(
+    findUuid(appName),
+    Option.match({ onNone: () => makeApplicationNotFound(appName), onSome: Effect.succeed })
+  )

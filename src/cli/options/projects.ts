@@ -6,28 +6,28 @@ import type { BerthError } from "../../client/BerthError.ts"
 import { homeDirectory } from "../../client/node/homeDirectory.ts"
 import {
   containerConfigName,
-  fileProblemWords,
+  formatFileProblem,
   type LocalProject,
   type ProjectTarget
 } from "../../schema/projects/Project.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
-import { listed } from "../../schema/words/expected.ts"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { cut, quoted } from "../../schema/words/quoted.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
+import { formatList } from "../../schema/words/expected.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { cut, quoteInput } from "../../schema/words/quoted.ts"
 import type { Input } from "../parse/command.ts"
-import { text } from "../parse/parameters.ts"
+import { textOption } from "../parse/parameters.ts"
 import { Failed, NoSuchProject, Usage } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
-import { shellWord } from "../terminal/shellWord.ts"
+import { escapeInline } from "../terminal/safeText.ts"
+import { quoteShellWord } from "../terminal/shellWord.ts"
 import { findStoredServer } from "./findStoredServer.ts"
 
 /** Options that override the server and path of container.json. */
 export const locationOptions = {
-  server: text("server", "The id or the name of the server; container.json names it otherwise.", {
+  server: textOption("server", "The id or the name of the server; container.json names it otherwise.", {
     value: "server",
     names: "server"
   }),
-  path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
+  path: textOption("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
 }
 
 export type LocationOptions = Input<typeof locationOptions>
@@ -54,8 +54,8 @@ export const resolveProject = (
     if (yield* isDirectory(absolute(name.value))) return absolute(name.value)
     return yield* new NoSuchProject({
       name: name.value,
-      message: `No project is named ${quoted(name.value)}, under the projects root or here.` +
-        (didYouMean(name.value, projects.map((project) => project.name)) || " Run berth to see the projects")
+      message: `No project is named ${quoteInput(name.value)}, under the projects root or here.` +
+        (suggestNearest(name.value, projects.map((project) => project.name)) || " Run berth to see the projects")
     })
   })
 
@@ -69,16 +69,19 @@ export interface StackLocation {
 }
 
 /** Request fields that locate a stack. */
-export const stackAt = ({ remotePath, serverId }: Pick<StackLocation, "remotePath" | "serverId">) => ({
+export const pickStackLocation = ({ remotePath, serverId }: Pick<StackLocation, "remotePath" | "serverId">) => ({
   remotePath,
   serverId
 })
 
 /** Request fields that locate a project and its stack. */
-export const projectAt = ({ projectPath, ...place }: StackLocation) => ({ projectPath, ...stackAt(place) })
+export const pickProjectLocation = ({ projectPath, ...place }: StackLocation) => ({
+  projectPath,
+  ...pickStackLocation(place)
+})
 
 export const describeLocation = ({ remotePath, serverName }: StackLocation): string =>
-  safeText(`${remotePath} on ${serverName}`)
+  escapeInline(`${remotePath} on ${serverName}`)
 
 /** Finds the only stored server; fails if there are none or several. */
 export const findOnlyServer = (name: string) =>
@@ -87,7 +90,7 @@ export const findOnlyServer = (name: string) =>
     const [first, ...others] = servers
     if (first !== undefined && others.length === 0) return { server: first, callName: first.name }
     const names = servers.map((server) => {
-      const callName = callNameOf(servers, server)
+      const callName = formatServerReference(servers, server)
       return callName === server.name ? cut(callName) : `${callName} (${cut(server.name)})`
     }).slice(0, 20).join(", ")
     return yield* new Failed({
@@ -103,7 +106,7 @@ export const readPlacedProject = (projectPath: string) =>
   Effect.gen(function*() {
     const project = yield* (yield* Berth).use((api) => api.inspectProject({ payload: { projectPath } }))
     const broken = project.problems?.find(({ file }) => file.endsWith(containerConfigName))
-    return broken === undefined ? project : yield* new Failed({ message: fileProblemWords(broken) })
+    return broken === undefined ? project : yield* new Failed({ message: formatFileProblem(broken) })
   })
 
 /** Picks the target that the options mean; fails where they mean none or several. */
@@ -116,9 +119,9 @@ const pickTarget = (
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     const optionsFor = ({ remotePath, serverId }: ProjectTarget) => {
       const stored = servers.find(({ id }) => id === serverId)
-      const callName = stored === undefined ? serverId : callNameOf(servers, stored)
+      const callName = stored === undefined ? serverId : formatServerReference(servers, stored)
       const isOnly = targets.filter((other) => other.serverId === serverId).length === 1
-      return `--server ${shellWord(callName)}${isOnly ? "" : ` --path ${shellWord(remotePath)}`}`
+      return `--server ${quoteShellWord(callName)}${isOnly ? "" : ` --path ${quoteShellWord(remotePath)}`}`
     }
     const [found, ...others] = targets.filter(({ remotePath, serverId }) =>
       Option.match(server, { onNone: () => true, onSome: (id) => id === serverId }) &&
@@ -128,8 +131,8 @@ const pickTarget = (
     const choices = (found === undefined ? targets : [found, ...others]).map(optionsFor)
     return yield* new Failed({
       message: found === undefined
-        ? `${cut(name)} has no such target: pick ${listed(choices, "or")}`
-        : `${cut(name)} has several targets: pick one with ${listed(choices, "or")}`
+        ? `${cut(name)} has no such target: pick ${formatList(choices, "or")}`
+        : `${cut(name)} has several targets: pick one with ${formatList(choices, "or")}`
     })
   })
 

@@ -4,12 +4,12 @@ import type { Connection } from "../connection/Connection.ts"
 import type { Failed, NoSuchProject, Usage } from "../terminal/commandErrors.ts"
 import type { Screen } from "../terminal/Screen.ts"
 import type {
-  ArgumentWords,
+  ArgumentDescription,
   DescribedArgument,
   DescribedOption,
   DescribedWords,
-  Given,
-  OptionWords
+  GivenArguments,
+  OptionDescription
 } from "./parameters.ts"
 import { rewordForCommand } from "./rewordForCommand.ts"
 
@@ -26,18 +26,18 @@ export interface CommandNode {
   /** Shown in help below the summary. */
   readonly details: string
   readonly examples: ReadonlyArray<string>
-  readonly options: ReadonlyArray<OptionWords>
-  readonly arguments: ReadonlyArray<ArgumentWords>
+  readonly options: ReadonlyArray<OptionDescription>
+  readonly arguments: ReadonlyArray<ArgumentDescription>
   /** Words that it takes behind `--`; without it they are arguments. */
-  readonly behind?: ArgumentWords
+  readonly behind?: ArgumentDescription
   readonly children: ReadonlyArray<CommandNode>
   /** Runs with its options and arguments, and the words that they were given in; undefined for groups. */
   readonly run:
-    | ((given: Given, args: ReadonlyArray<string>) => Effect.Effect<number, CommandFailure, CommandContext>)
+    | ((given: GivenArguments, args: ReadonlyArray<string>) => Effect.Effect<number, CommandFailure, CommandContext>)
     | undefined
 }
 
-export interface Words {
+export interface CommandDescription {
   readonly name: string
   readonly summary: string
   readonly details?: string
@@ -58,8 +58,8 @@ export type Input<C extends Config> = {
 }
 
 /** Reads the value of each part; arguments are in the order of the configuration. */
-export function valuesOf<C extends Config>(config: C, given: Given): Input<C>
-export function valuesOf(config: Config, given: Given): Readonly<Record<string, unknown>> {
+export function readInputValues<C extends Config>(config: C, given: GivenArguments): Input<C>
+export function readInputValues(config: Config, given: GivenArguments): Readonly<Record<string, unknown>> {
   const words = given.positional.values()
   return Object.fromEntries(
     Object.entries(config).map(([key, part]) => [
@@ -77,9 +77,9 @@ type Handled = Effect.Effect<number | void, CommandFailure, CommandContext>
 
 /** Defines a command by the effect of what was given; without an exit code it ends with 0. */
 export const defineCommand = (
-  { details = "", examples = [], name, summary }: Words,
+  { details = "", examples = [], name, summary }: CommandDescription,
   config: Config,
-  handle: (given: Given) => Handled
+  handle: (given: GivenArguments) => Handled
 ): CommandNode => {
   const parts = Object.values(config)
   const words = {
@@ -87,7 +87,7 @@ export const defineCommand = (
     arguments: parts.flatMap((part) => "argument" in part ? [part.argument] : [])
   }
   const behind = parts.find((part) => "behind" in part)?.behind
-  const run = (given: Given, args: ReadonlyArray<string>) =>
+  const run = (given: GivenArguments, args: ReadonlyArray<string>) =>
     handle(given).pipe(
       Effect.map((code) => code ?? 0),
       Effect.catchTag("BerthError", (error) => Effect.fail(rewordForCommand(words, args)(error)))
@@ -96,13 +96,13 @@ export const defineCommand = (
 }
 
 /** Defines a command by a handler of its values. */
-export const command = <const C extends Config>(
-  words: Words,
+export const defineLocalCommand = <const C extends Config>(
+  words: CommandDescription,
   config: C,
   handler: (input: Input<C>) => Handled
-): CommandNode => defineCommand(words, config, (given) => handler(valuesOf(config, given)))
+): CommandNode => defineCommand(words, config, (given) => handler(readInputValues(config, given)))
 
-export const group = (
-  { details = "", examples = [], name, summary }: Words,
+export const defineCommandGroup = (
+  { details = "", examples = [], name, summary }: CommandDescription,
   children: ReadonlyArray<CommandNode>
 ): CommandNode => ({ name, summary, details, examples, options: [], arguments: [], children, run: undefined })

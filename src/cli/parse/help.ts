@@ -1,9 +1,9 @@
 import { truncate } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
+import { makeStyler } from "../terminal/style.ts"
 import { wrapLine } from "../terminal/wrapText.ts"
 import type { CommandNode } from "./command.ts"
-import type { ArgumentWords, OptionWords } from "./parameters.ts"
+import type { ArgumentDescription, OptionDescription } from "./parameters.ts"
 
 const widest = 100
 const longestTerm = 28
@@ -14,7 +14,7 @@ const listOf = (
   surface: Surface
 ): ReadonlyArray<string> => {
   const columns = Math.min(surface.columns, widest)
-  const style = styled(surface)
+  const style = makeStyler(surface)
   const width = Math.min(longestTerm, Math.max(...pairs.map(([term]) => term.length)))
   const isNarrow = columns < width + 30
   return pairs.flatMap(([term, meaning]) => {
@@ -27,12 +27,12 @@ const listOf = (
   })
 }
 
-const optionTerm = ({ alias, name, value }: OptionWords) =>
+const optionTerm = ({ alias, name, value }: OptionDescription) =>
   `${alias === undefined ? "" : `-${alias}, `}--${name}${value === undefined ? "" : ` <${value}>`}`
-const argumentTerm = ({ name, optional, repeated }: ArgumentWords) =>
+const argumentTerm = ({ name, optional, repeated }: ArgumentDescription) =>
   optional ? `[${name}${repeated === true ? "..." : ""}]` : `<${name}>`
 
-const behindTerm = ({ name }: ArgumentWords) => `-- <${name}>…`
+const behindTerm = ({ name }: ArgumentDescription) => `-- <${name}>…`
 
 const usageOf = (path: string, node: CommandNode) => {
   if (node.children.length > 0) return `${path} <command>`
@@ -45,8 +45,8 @@ const usageOf = (path: string, node: CommandNode) => {
 }
 
 /** Formats the help of a command for a surface. */
-export const helpOf = (path: string, node: CommandNode, surface: Surface): string => {
-  const style = styled(surface)
+export const formatHelp = (path: string, node: CommandNode, surface: Surface): string => {
+  const style = makeStyler(surface)
   const columns = Math.min(surface.columns, widest)
   const section = (title: string, lines: ReadonlyArray<string>) =>
     lines.length === 0 ? [] : ["", style("bold", title), ...lines]

@@ -1,10 +1,10 @@
 import { Option } from "effect"
 
 /** Kinds of names that completion looks up. */
-export type Names = "project" | "server" | "application" | "run" | "release" | "route" | "file"
+export type CompletionKind = "project" | "server" | "application" | "run" | "release" | "route" | "file"
 
 /** Description of an option for help and completion. */
-export interface OptionWords {
+export interface OptionDescription {
   readonly name: string
   readonly alias?: string
   readonly words: string
@@ -14,22 +14,22 @@ export interface OptionWords {
   /** Inclusive bounds. */
   readonly between?: readonly [number, number]
   readonly choices?: ReadonlyArray<string>
-  readonly names?: Names
+  readonly names?: CompletionKind
 }
 
 /** Description of an argument for help and completion. */
-export interface ArgumentWords {
+export interface ArgumentDescription {
   readonly name: string
   readonly words: string
   readonly optional: boolean
   /** Takes all further words too; only the last argument does. */
   readonly repeated?: true
   readonly choices?: ReadonlyArray<string>
-  readonly names?: Names
+  readonly names?: CompletionKind
 }
 
 /** Options and arguments as they were given. */
-export interface Given {
+export interface GivenArguments {
   /** Values by the name of the option; empty for flags. */
   readonly options: ReadonlyMap<string, string>
   readonly positional: ReadonlyArray<string>
@@ -39,13 +39,13 @@ export interface Given {
 
 /** An option and its value. Values were checked against its description. */
 export interface DescribedOption<A> {
-  readonly option: OptionWords
-  readonly read: (given: Given) => A
+  readonly option: OptionDescription
+  readonly read: (given: GivenArguments) => A
 }
 
 /** An argument and its value. */
 export interface DescribedArgument<A> {
-  readonly argument: ArgumentWords
+  readonly argument: ArgumentDescription
   /**
    * @param word the word in its place, if there is one
    * @param further the words after it, if it is repeated
@@ -55,27 +55,27 @@ export interface DescribedArgument<A> {
 
 /** The words behind `--`, and their value. */
 export interface DescribedWords<A> {
-  readonly behind: ArgumentWords
+  readonly behind: ArgumentDescription
   readonly readWords: (words: ReadonlyArray<string>) => A
 }
 
-const valueOf = (name: string) => ({ options }: Given) => Option.fromNullable(options.get(name))
+const valueOf = (name: string) => ({ options }: GivenArguments) => Option.fromNullable(options.get(name))
 
 /** Boolean option. */
-export const flag = (name: string, words: string, alias?: string): DescribedOption<boolean> => ({
+export const flagOption = (name: string, words: string, alias?: string): DescribedOption<boolean> => ({
   option: { name, words, ...(alias === undefined ? {} : { alias }) },
   read: ({ options }) => options.has(name)
 })
 
 /** Option with a string. */
-export const text = (
+export const textOption = (
   name: string,
   words: string,
-  rest: { readonly value: string; readonly alias?: string; readonly names?: Names }
+  rest: { readonly value: string; readonly alias?: string; readonly names?: CompletionKind }
 ): DescribedOption<Option.Option<string>> => ({ option: { name, words, ...rest }, read: valueOf(name) })
 
 /** Option with an integer. */
-export const integer = (
+export const integerOption = (
   name: string,
   words: string,
   rest: { readonly value: string; readonly alias?: string; readonly between?: readonly [number, number] }
@@ -85,7 +85,7 @@ export const integer = (
 })
 
 /** Option with one of several words. */
-export const choice = <const A extends string>(
+export const choiceOption = <const A extends string>(
   name: string,
   words: string,
   choices: ReadonlyArray<A>
@@ -95,7 +95,7 @@ export const choice = <const A extends string>(
 })
 
 /** Source of an argument's completions. */
-type From = Names | { readonly choices: ReadonlyArray<string> }
+type From = CompletionKind | { readonly choices: ReadonlyArray<string> }
 const completedFrom = (from: From | undefined) =>
   from === undefined ? {} : typeof from === "string" ? { names: from } : from
 
@@ -120,7 +120,7 @@ export const repeatedArgument = (
 })
 
 /** All words behind `--`, at least one. */
-export const wordsBehind = (name: string, words: string): DescribedWords<ReadonlyArray<string>> => ({
+export const trailingArguments = (name: string, words: string): DescribedWords<ReadonlyArray<string>> => ({
   behind: { name, words, optional: false },
   readWords: (words) => words
 })

@@ -1,29 +1,33 @@
 import { Effect } from "effect"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { Usage } from "../terminal/commandErrors.ts"
 import type { CommandNode } from "./command.ts"
-import type { Given, OptionWords } from "./parameters.ts"
+import type { GivenArguments, OptionDescription } from "./parameters.ts"
 
-const flagsOf = ({ alias, name }: OptionWords) => [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])]
+const flagsOf = ({ alias, name }: OptionDescription) => [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])]
 
 const usage = (message: string) => new Usage({ message })
 
 /** Error message for an invalid option value. */
-const valueMistake = ({ between, choices, kind, name }: OptionWords, value: string): string | undefined => {
+const valueMistake = ({ between, choices, kind, name }: OptionDescription, value: string): string | undefined => {
   if (kind === "integer") {
     const [least, most] = between ?? [-Infinity, Infinity]
     const isFit = /^-?\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
     const bounds = between === undefined ? "" : most === Infinity ? ` from ${least} on` : ` from ${least} to ${most}`
-    return isFit ? undefined : `--${name} must be a whole number${bounds}, not ${quoted(value)}`
+    return isFit ? undefined : `--${name} must be a whole number${bounds}, not ${quoteInput(value)}`
   }
   return choices === undefined || choices.includes(value)
     ? undefined
-    : `--${name} must be ${choices.join(" or ")}, not ${quoted(value)}.${didYouMean(value, choices)}`
+    : `--${name} must be ${choices.join(" or ")}, not ${quoteInput(value)}.${suggestNearest(value, choices)}`
 }
 
 /** Splits the words behind a command into options and arguments. */
-const splitWords = (path: string, node: CommandNode, words: ReadonlyArray<string>): Effect.Effect<Given, Usage> => {
+const splitWords = (
+  path: string,
+  node: CommandNode,
+  words: ReadonlyArray<string>
+): Effect.Effect<GivenArguments, Usage> => {
   const positional: Array<string> = []
   const options = new Map<string, string>()
   const known = node.options.flatMap(flagsOf)
@@ -42,8 +46,8 @@ const splitWords = (path: string, node: CommandNode, words: ReadonlyArray<string
     const [name = "", inline] = word.split(/=(.*)/s)
     const option = node.options.find((option) => flagsOf(option).includes(name))
     if (option === undefined) {
-      const meant = didYouMean(name, known.filter((flag) => flag.startsWith("--")))
-      return usage(`${path} has no option ${quoted(name)}.${meant} See ${path} --help`)
+      const meant = suggestNearest(name, known.filter((flag) => flag.startsWith("--")))
+      return usage(`${path} has no option ${quoteInput(name)}.${meant} See ${path} --help`)
     }
     if (option.value === undefined) {
       if (inline !== undefined) return usage(`--${option.name} takes no value`)
@@ -67,14 +71,14 @@ export const readArguments = (
   path: string,
   node: CommandNode,
   words: ReadonlyArray<string>
-): Effect.Effect<Given, Usage> =>
+): Effect.Effect<GivenArguments, Usage> =>
   Effect.gen(function*() {
     const given = yield* splitWords(path, node, words)
     const extra = given.positional[node.arguments.length]
     if (extra !== undefined && node.arguments.at(-1)?.repeated !== true) {
       const takes = node.arguments.map(({ name }) => name).join(" and ")
       return yield* usage(
-        `${path} takes ${takes === "" ? "no argument" : `only ${takes}`}: ${quoted(extra)} is one too many`
+        `${path} takes ${takes === "" ? "no argument" : `only ${takes}`}: ${quoteInput(extra)} is one too many`
       )
     }
     if (node.behind !== undefined && given.behind.length === 0) {

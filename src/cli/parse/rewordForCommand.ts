@@ -1,10 +1,10 @@
 import type { BerthError } from "../../client/BerthError.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"
-import type { ArgumentWords, OptionWords } from "./parameters.ts"
+import type { ArgumentDescription, OptionDescription } from "./parameters.ts"
 
 interface CommandWords {
-  readonly options: ReadonlyArray<OptionWords>
-  readonly arguments: ReadonlyArray<ArgumentWords>
+  readonly options: ReadonlyArray<OptionDescription>
+  readonly arguments: ReadonlyArray<ArgumentDescription>
 }
 
 /** Request fields whose names differ from the option or argument that fills them. */

@@ -1,8 +1,8 @@
 import { differencesIn, type Drift, type DriftPart } from "../../schema/applications/Drift.ts"
-import { counted } from "../../schema/words/counted.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { pluralize } from "../../schema/words/counted.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
+import { formatTable } from "../terminal/table.ts"
 import { formatValue } from "./platformPlan.ts"
 
 type Differences = Pick<Drift, "diffs" | "routes" | "hook" | "others" | "unknown">
@@ -14,7 +14,7 @@ const beside = ({ hook = [], others = [], routes = [] }: Differences): ReadonlyA
 ]
 
 /** Formats the differences of an application as a table, if there are any. */
-export const driftTable = (drift: Differences, surface: Surface): string | undefined => {
+export const formatDriftTable = (drift: Differences, surface: Surface): string | undefined => {
   const rows = [
     ...drift.diffs.map(({ applied, changed, label, local, remote }) => [
       label,
@@ -25,20 +25,20 @@ export const driftTable = (drift: Differences, surface: Surface): string | undef
     ]),
     ...beside(drift).map(({ label, local, remote }) => [label, formatValue(local), formatValue(remote), "", ""])
   ]
-  return rows.length === 0 ? undefined : table(["FIELD", "DECLARED", "LIVE", "APPLIED", "CHANGED"], rows, surface)
+  return rows.length === 0 ? undefined : formatTable(["FIELD", "DECLARED", "LIVE", "APPLIED", "CHANGED"], rows, surface)
 }
 
 /** Remedies for differences that upserts do not resolve. */
-export const remedyLines = (drift: Differences): ReadonlyArray<string> =>
-  beside(drift).flatMap(({ label, remedy }) => remedy === undefined ? [] : [`! ${safeText(`${label}: ${remedy}`)}`])
+export const formatRemedies = (drift: Differences): ReadonlyArray<string> =>
+  beside(drift).flatMap(({ label, remedy }) => remedy === undefined ? [] : [`! ${escapeInline(`${label}: ${remedy}`)}`])
 
 /** Fields that cannot be compared, with the reason. */
-export const unknownLines = ({ unknown = [] }: Differences): ReadonlyArray<string> =>
-  unknown.map(({ label, reason }) => `? ${safeText(`${label}: ${reason}`)}`)
+export const formatUnknownFields = ({ unknown = [] }: Differences): ReadonlyArray<string> =>
+  unknown.map(({ label, reason }) => `? ${escapeInline(`${label}: ${reason}`)}`)
 
 /** Summarizes the drift in one sentence. */
 export const describeDrift = (drift: Differences): string => {
   const count = differencesIn(drift)
-  if (count > 0) return `${counted(count, "difference")}.`
+  if (count > 0) return `${pluralize(count, "difference")}.`
   return (drift.unknown ?? []).length === 0 ? "Nothing differs." : "Nothing differs, as far as it can be read."
 }

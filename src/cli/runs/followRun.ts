@@ -3,11 +3,11 @@ import { type Answer, Berth, type Call, type StartedRun } from "../../client/Ber
 import { BerthError } from "../../client/BerthError.ts"
 import { planAgain } from "../../schema/basics/planHash.ts"
 import { Failed } from "../terminal/commandErrors.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { handleInterrupt } from "./handleInterrupt.ts"
 import { makeRunView } from "./makeRunView.ts"
-import { remedyCommands } from "./remedyCommands.ts"
+import { suggestRemedyCommands } from "./remedyCommands.ts"
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
@@ -31,7 +31,7 @@ const watchRun = <A>({ events, result, run }: StartedRun<A>, restore: Restore) =
       Effect.zipRight(Stream.runForEach(events, view.handle)),
       Effect.zipRight(result)
     )
-    const next = Effect.flatMap(view.latest, (latest) => remedyCommands(latest ?? run))
+    const next = Effect.flatMap(view.latest, (latest) => suggestRemedyCommands(latest ?? run))
     return yield* restore(watching).pipe(
       Effect.ensuring(view.end),
       Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => handleInterrupt(latest ?? run))),
@@ -64,7 +64,7 @@ export const followRun = <A>(call: Call<A>): Effect.Effect<RunAnswer<A>, BerthEr
       const { say } = yield* Screen
       const started = yield* start(call).pipe(
         Effect.onInterrupt(() => say("It was not started: nothing was changed.")),
-        Effect.catchAll((error) => Effect.onInterrupt(restore(error), () => say(safeText(error.message))))
+        Effect.catchAll((error) => Effect.onInterrupt(restore(error), () => say(escapeInline(error.message))))
       )
       return yield* watchRun(started, restore)
     })

@@ -3,15 +3,15 @@ import { Berth } from "../../client/Berth.ts"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { suggestCommand } from "../connection/withService.ts"
 import { Interrupts } from "../terminal/Interrupts.ts"
-import { safeText } from "../terminal/safeText.ts"
+import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { runWords } from "./stepLines.ts"
+import { formatRunLabel } from "./stepLines.ts"
 
 const endWords = (run: Run) =>
   run.state === "succeeded"
-    ? `The ${runWords(run)} succeeded`
-    : `The ${runWords(run)} ${run.state === "failed" ? "failed" : `was ${run.state}`}${
-      run.error === null ? "" : `: ${safeText(run.error.error)}`
+    ? `The ${formatRunLabel(run)} succeeded`
+    : `The ${formatRunLabel(run)} ${run.state === "failed" ? "failed" : `was ${run.state}`}${
+      run.error === null ? "" : `: ${escapeInline(run.error.error)}`
     }`
 
 /** Suggests the commands that follow and cancel a run. */
@@ -30,17 +30,19 @@ export const handleInterrupt = (run: Run) =>
     yield* show([])
     if (isEnded(run.state)) return yield* say(endWords(run))
     const state = run.state === "queued" ? "waits for its turn and then continues" : "continues"
-    if (yield* outlives(run.id)) return yield* say(`The ${runWords(run)} ${state}.\n${yield* suggestFollowing(run)}`)
+    if (yield* outlives(run.id)) {
+      return yield* say(`The ${formatRunLabel(run)} ${state}.\n${yield* suggestFollowing(run)}`)
+    }
     const again = canAsk ? "Ctrl-C once more asks whether to cancel it" : "Ctrl-C once more leaves at once"
     yield* say(
-      `The ${runWords(run)} ${state} until it has ended; waiting for it, as no service runs that could. ${again}`
+      `The ${formatRunLabel(run)} ${state} until it has ended; waiting for it, as no service runs that could. ${again}`
     )
     const ended = Stream.runLast(runEvents(run.id)).pipe(
       Effect.map(Option.match({
         onNone: () => "",
         onSome: (event) => event.event === "end" ? endWords(event.data) : ""
       })),
-      Effect.catchAll(({ message }) => Effect.succeed(safeText(message)))
+      Effect.catchAll(({ message }) => Effect.succeed(escapeInline(message)))
     )
     const asked = canAsk ? Effect.forever(askToCancel(run)) : Effect.never
     // This follows an interruption, where a race would wait for what it cannot interrupt. A question ends its line.
@@ -54,12 +56,12 @@ const askToCancel = (run: Run) =>
     const { use } = yield* Berth
     const { ask, say } = yield* Screen
     yield* (yield* Interrupts).next
-    if (!(yield* ask(`Cancel the ${runWords(run)}?`))) {
-      return yield* say(`The ${runWords(run)} continues; waiting until it has ended`)
+    if (!(yield* ask(`Cancel the ${formatRunLabel(run)}?`))) {
+      return yield* say(`The ${formatRunLabel(run)} continues; waiting until it has ended`)
     }
-    yield* say(`The ${runWords(run)} stops at its next safe point`)
+    yield* say(`The ${formatRunLabel(run)} stops at its next safe point`)
     yield* Effect.catchAll(
       use((api) => api.cancelRun({ path: { id: run.id } })),
-      ({ message }) => say(safeText(message))
+      ({ message }) => say(escapeInline(message))
     )
   })

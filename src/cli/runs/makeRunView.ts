@@ -2,11 +2,11 @@ import { Clock, Effect, Ref } from "effect"
 import type { RunEvent } from "../../client/runEvents.ts"
 import type { Run, RunStep } from "../../schema/runs/Run.ts"
 import { describeDropped } from "../terminal/quantities.ts"
-import { safeLine, safeText } from "../terminal/safeText.ts"
+import { escapeInline, escapeLogLine } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
+import { makeStyler } from "../terminal/style.ts"
 import { appendOutput, omitPrintedOutput } from "./omitPrintedOutput.ts"
-import { queuedWords, runWords, stepLine } from "./stepLines.ts"
+import { describeQueuedRun, formatRunLabel, formatStep } from "./stepLines.ts"
 
 const withProgress = (steps: ReadonlyArray<RunStep>, event: Extract<RunEvent, { readonly event: "progress" }>) => {
   const { step, ...progress } = event.data
@@ -27,7 +27,7 @@ const progressIntervalMillis = 10_000
  */
 export const makeRunView = Effect.gen(function*() {
   const { canRedraw, err, say, show } = yield* Screen
-  const style = styled(err)
+  const style = makeStyler(err)
   const printed = yield* Ref.make<ReadonlySet<string>>(new Set())
   const steps = yield* Ref.make<ReadonlyArray<RunStep>>([])
   const latest = yield* Ref.make<Run | undefined>(undefined)
@@ -42,24 +42,24 @@ export const makeRunView = Effect.gen(function*() {
       if (before.has(key) || before.has(step.step) || (canRedraw && step.status === "running")) return
       yield* Ref.set(printed, new Set([...before, key]))
       // The message at the run's end contains the detail.
-      yield* say(stepLine(step.status === "error" ? { ...step, detail: "" } : step, err))
+      yield* say(formatStep(step.status === "error" ? { ...step, detail: "" } : step, err))
     })
   const printQueued = (run: Run) =>
     Effect.gen(function*() {
-      const words = `${runWords(run)}: ${queuedWords(run)}`
+      const words = `${formatRunLabel(run)}: ${describeQueuedRun(run)}`
       const before = yield* Ref.getAndUpdate(printed, (all) => new Set([...all, words]))
       if (!before.has(words)) yield* say(style("dim", words))
     })
   const printUnreported = (run: Run) =>
-    Effect.forEach(unreportedFailures(run), (detail) => say(`  ${safeText(detail)}`), { discard: true })
+    Effect.forEach(unreportedFailures(run), (detail) => say(`  ${escapeInline(detail)}`), { discard: true })
   const draw = Effect.gen(function*() {
     const running = (yield* Ref.get(steps)).filter(({ status }) => status === "running")
-    if (canRedraw) return yield* show(running.map((step) => stepLine(step, err)))
+    if (canRedraw) return yield* show(running.map((step) => formatStep(step, err)))
     const now = yield* Clock.currentTimeMillis
     const moving = running.filter(({ progress }) => progress !== undefined)
     if (moving.length === 0 || now - (yield* Ref.get(printedAt)) < progressIntervalMillis) return
     yield* Ref.set(printedAt, now)
-    yield* Effect.forEach(moving, (step) => say(stepLine(step, err)), { discard: true })
+    yield* Effect.forEach(moving, (step) => say(formatStep(step, err)), { discard: true })
   })
 
   return {
@@ -80,7 +80,7 @@ export const makeRunView = Effect.gen(function*() {
           case "output":
             yield* Ref.update(output, (before) => appendOutput(before, event.data.text))
             for (const line of event.data.text.replace(/\n$/, "").split("\n")) {
-              yield* say(style("dim", `  ${safeLine(line, false)}`))
+              yield* say(style("dim", `  ${escapeLogLine(line, false)}`))
             }
             break
           case "dropped":

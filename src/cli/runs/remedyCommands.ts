@@ -1,15 +1,15 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { remediesOf, type Remedy, remedyWords } from "../../schema/runs/remediesOf.ts"
+import { listRemedies, type Remedy, remedyWords } from "../../schema/runs/remediesOf.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { suggestCommand } from "../connection/withService.ts"
-import { shellWord } from "../terminal/shellWord.ts"
+import { quoteShellWord } from "../terminal/shellWord.ts"
 
 /** Options that a command needs to find the stack of a run; none where the project's container.json names the same place. */
 const locationOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) =>
   Effect.gen(function*() {
     if (serverId === undefined || remotePath === undefined) return ""
-    const options = ` --server ${shellWord(serverId)} --path ${shellWord(remotePath)}`
+    const options = ` --server ${quoteShellWord(serverId)} --path ${quoteShellWord(remotePath)}`
     if (projectPath === undefined) return options
     const { use } = yield* Berth
     const project = yield* Effect.option(use((api) => api.inspectProject({ payload: { projectPath } })))
@@ -26,15 +26,15 @@ const names = { log: "logs", releases: "rollback", changes: "diff", again: "depl
 const needsProject: ReadonlySet<Remedy> = new Set(["changes", "again"])
 
 const commandFor = (remedy: Remedy, { projectPath, serverId }: Run["subject"], place: string): string | undefined => {
-  if (remedy === "server") return serverId === undefined ? undefined : `berth server test ${shellWord(serverId)}`
+  if (remedy === "server") return serverId === undefined ? undefined : `berth server test ${quoteShellWord(serverId)}`
   if (projectPath === undefined && (needsProject.has(remedy) || place === "")) return undefined
-  return `berth ${names[remedy]}${projectPath === undefined ? "" : ` ${shellWord(projectPath)}`}${place}`
+  return `berth ${names[remedy]}${projectPath === undefined ? "" : ` ${quoteShellWord(projectPath)}`}${place}`
 }
 
 /** Lines with the commands that mend a run that did not succeed. */
-export const remedyCommands = (run: Run): Effect.Effect<ReadonlyArray<string>, never, Berth> =>
+export const suggestRemedyCommands = (run: Run): Effect.Effect<ReadonlyArray<string>, never, Berth> =>
   Effect.gen(function*() {
-    const remedies = remediesOf(run)
+    const remedies = listRemedies(run)
     if (remedies.length === 0) return []
     const place = yield* locationOptions(run.subject)
     const lines = yield* Effect.forEach(remedies, (remedy) => {

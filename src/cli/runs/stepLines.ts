@@ -1,9 +1,9 @@
 import type { Run, RunAhead, RunStep } from "../../schema/runs/Run.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { formatDuration } from "../terminal/quantities.ts"
-import { safeText, truncate } from "../terminal/safeText.ts"
+import { escapeInline, truncate } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
-import { type Style, styled } from "../terminal/style.ts"
+import { makeStyler, type Style } from "../terminal/style.ts"
 
 const signs: Readonly<Record<RunStep["status"], readonly [sign: string, style: Style]>> = {
   running: ["•", "cyan"],
@@ -25,32 +25,32 @@ const timeOf = ({ endedAt, startedAt }: RunStep) => {
 }
 
 /** Formats a step on one line with progress, detail, and durations of a second or more. */
-export const stepLine = (step: RunStep, surface: Surface): string => {
-  const style = styled(surface)
+export const formatStep = (step: RunStep, surface: Surface): string => {
+  const style = makeStyler(surface)
   const [sign, color] = signs[step.status]
   const words = `${step.step}${progressOf(step)}${step.detail === "" ? "" : `: ${step.detail}`}${timeOf(step)}`
-  const text = safeText(words)
+  const text = escapeInline(words)
   return `${style(color, sign)} ${surface.isTerminal ? truncate(text, surface.columns - 3) : text}`
 }
 
 /** Kind of a run, or the action on its stack. */
-export const kindOf = ({ kind, subject }: Pick<Run, "kind" | "subject">): string =>
+export const describeRunKind = ({ kind, subject }: Pick<Run, "kind" | "subject">): string =>
   kind === "stack" ? subject.action ?? "change" : kind
 
 /** Name of the object that a run changes. */
-export const subjectOf = ({ subject }: Pick<Run, "subject">): string | undefined =>
+export const describeRunSubject = ({ subject }: Pick<Run, "subject">): string | undefined =>
   subject.appName ?? subject.projectPath?.split(/[/\\]/).at(-1) ?? subject.remotePath ?? subject.serverName ??
     subject.serverId
 
 /** Describes a run: `deploy of hello`, `restart of ~/containers/hello`. */
-export const runWords = (run: Pick<Run, "kind" | "subject">): string => {
-  const subject = subjectOf(run)
-  return subject === undefined ? kindOf(run) : `${kindOf(run)} of ${safeText(subject)}`
+export const formatRunLabel = (run: Pick<Run, "kind" | "subject">): string => {
+  const subject = describeRunSubject(run)
+  return subject === undefined ? describeRunKind(run) : `${describeRunKind(run)} of ${escapeInline(subject)}`
 }
 
 /** Describes the run ahead of a queued one: `deploy of hello by ann (01m8…)`. */
-export const aheadWords = ({ id, requestedBy, ...ahead }: RunAhead): string =>
-  `${runWords(ahead)} by ${safeText(requestedBy.name)} (${id})`
+export const describeRunAhead = ({ id, requestedBy, ...ahead }: RunAhead): string =>
+  `${formatRunLabel(ahead)} by ${escapeInline(requestedBy.name)} (${id})`
 
-export const queuedWords = ({ waitsFor }: Pick<Run, "waitsFor">): string =>
-  waitsFor === undefined ? "waiting for its turn" : `waiting for its turn, behind the ${aheadWords(waitsFor)}`
+export const describeQueuedRun = ({ waitsFor }: Pick<Run, "waitsFor">): string =>
+  waitsFor === undefined ? "waiting for its turn" : `waiting for its turn, behind the ${describeRunAhead(waitsFor)}`

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { createInterface } from "node:readline"
-import { safeLines } from "./safeText.ts"
+import { escapeMultiline } from "./safeText.ts"
 import { Screen, type Surface } from "./Screen.ts"
 import { wrapText } from "./wrapText.ts"
 
@@ -29,7 +29,7 @@ const write = (stream: NodeJS.WriteStream, text: string) =>
   })
 
 /** Escapes control characters on terminals; pipes and files get the data unchanged. */
-const shownOn = (stream: NodeJS.WriteStream, text: string) => (stream.isTTY ? safeLines(text) : text)
+const shownOn = (stream: NodeJS.WriteStream, text: string) => (stream.isTTY ? escapeMultiline(text) : text)
 
 const make = (environment: Environment) => {
   const { stderr, stdin, stdout } = process

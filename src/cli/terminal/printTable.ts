@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Screen } from "./Screen.ts"
-import { table } from "./table.ts"
+import { formatTable } from "./table.ts"
 
 /** Prints a table, or a sentence if there are no rows. */
 export const printTable = (
@@ -8,4 +8,7 @@ export const printTable = (
   headings: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>
 ): Effect.Effect<void, never, Screen> =>
-  Effect.flatMap(Screen, ({ out, print, say }) => rows.length === 0 ? say(none) : print(table(headings, rows, out)))
+  Effect.flatMap(
+    Screen,
+    ({ out, print, say }) => rows.length === 0 ? say(none) : print(formatTable(headings, rows, out))
+  )

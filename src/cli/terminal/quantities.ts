@@ -1,4 +1,4 @@
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 
 /** Formats a duration: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 d`. */
 export const formatDuration = (millis: number): string => {
@@ -11,4 +11,4 @@ export const formatDuration = (millis: number): string => {
 
 /** Notice of lines dropped by backpressure. */
 export const describeDropped = ({ lines }: { readonly lines: number }): string =>
-  `${counted(lines, "line")} left out: they came faster than they were read`
+  `${pluralize(lines, "line")} left out: they came faster than they were read`

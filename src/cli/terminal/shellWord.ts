@@ -1,7 +1,7 @@
-import { safeText } from "./safeText.ts"
+import { escapeInline } from "./safeText.ts"
 
 /** Quotes a name or path for a shell, which would expand `~` and split at spaces. */
-export const shellWord = (given: string): string => {
-  const shown = safeText(given)
+export const quoteShellWord = (given: string): string => {
+  const shown = escapeInline(given)
   return /^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`
 }

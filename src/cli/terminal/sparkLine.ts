@@ -1,7 +1,7 @@
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const
 
 /** Draws numbers from 0 to the highest of them as a line of blocks; a dot where there is none. */
-export const sparkLine = (values: ReadonlyArray<number | undefined>): string => {
+export const formatSparkline = (values: ReadonlyArray<number | undefined>): string => {
   const most = Math.max(...values.map((value = 0) => value))
   return values.map((value) => {
     if (value === undefined) return "·"

@@ -5,7 +5,7 @@ const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yel
 export type Style = keyof typeof codes
 
 /** Styles text on surfaces with colours. */
-export const styled = ({ hasColor }: Pick<Surface, "hasColor">) => (style: Style, text: string): string => {
+export const makeStyler = ({ hasColor }: Pick<Surface, "hasColor">) => (style: Style, text: string): string => {
   const [on, off] = codes[style]
   return hasColor && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text
 }
@@ -14,5 +14,5 @@ export const styled = ({ hasColor }: Pick<Surface, "hasColor">) => (style: Style
 const several = [36, 35, 33, 32, 34, 31] as const
 
 /** Colours text by index; colours repeat after the last. */
-export const nthColor = ({ hasColor }: Pick<Surface, "hasColor">) => (index: number, text: string): string =>
+export const colorByIndex = ({ hasColor }: Pick<Surface, "hasColor">) => (index: number, text: string): string =>
   hasColor ? `\u001b[${several[index % several.length]}m${text}\u001b[39m` : text

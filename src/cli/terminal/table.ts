@@ -1,6 +1,6 @@
-import { safeText, textWidth, truncate } from "./safeText.ts"
+import { escapeInline, measureWidth, truncate } from "./safeText.ts"
 import type { Surface } from "./Screen.ts"
-import { styled } from "./style.ts"
+import { makeStyler } from "./style.ts"
 
 const gap = "  "
 
@@ -48,16 +48,16 @@ const records = (
   rows: ReadonlyArray<ReadonlyArray<string>>,
   surface: Surface
 ): string => {
-  const style = styled(surface)
-  const label = Math.max(...headings.map(textWidth))
+  const style = makeStyler(surface)
+  const label = Math.max(...headings.map(measureWidth))
   const room = surface.columns - label - gap.length
   return rows.map((row) =>
     row.flatMap((cell, column) => {
       const heading = headings[column] ?? ""
       if (cell === "") return []
-      const name = style("dim", heading + " ".repeat(label - textWidth(heading)))
+      const name = style("dim", heading + " ".repeat(label - measureWidth(heading)))
       if (!copiedHeadings.has(heading)) return [`${name}${gap}${truncate(cell, room)}`]
-      return textWidth(cell) <= room ? [`${name}${gap}${cell}`] : [style("dim", heading), `${gap}${cell}`]
+      return measureWidth(cell) <= room ? [`${name}${gap}${cell}`] : [style("dim", heading), `${gap}${cell}`]
     }).join("\n")
   ).join("\n\n")
 }
@@ -66,21 +66,21 @@ const records = (
  * Formats a table. On a terminal it is truncated to the width, or stacked if it cannot be; in a pipe it is complete. Cells
  * are untrusted text and are escaped.
  */
-export const table = (
+export const formatTable = (
   headings: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
   surface: Surface
 ): string => {
-  const cells = [headings, ...rows].map((row) => row.map(safeText))
-  const natural = headings.map((_, column) => Math.max(...cells.map((row) => textWidth(row[column] ?? ""))))
+  const cells = [headings, ...rows].map((row) => row.map(escapeInline))
+  const natural = headings.map((_, column) => Math.max(...cells.map((row) => measureWidth(row[column] ?? ""))))
   const widths = surface.isTerminal ? shrinkColumns(headings, natural, surface.columns) : natural
   if (widths === undefined) return records(headings, cells.slice(1), surface)
-  const style = styled(surface)
+  const style = makeStyler(surface)
   const lines = cells.map((row) =>
     row.map((cell, column) => {
       const width = widths[column] ?? 0
       const text = surface.isTerminal ? truncate(cell, width) : cell
-      return text + " ".repeat(Math.max(0, width - textWidth(text)))
+      return text + " ".repeat(Math.max(0, width - measureWidth(text)))
     }).join(gap).trimEnd()
   )
   const [first = "", ...others] = lines

@@ -1,4 +1,4 @@
-import { textWidth } from "./safeText.ts"
+import { measureWidth } from "./safeText.ts"
 import type { Surface } from "./Screen.ts"
 
 /** Wraps a line between words; words longer than the width stay whole. */
@@ -6,7 +6,7 @@ export const wrapLine = (line: string, columns: number): ReadonlyArray<string> =
   const lines: Array<string> = []
   let current = ""
   for (const word of line.split(" ")) {
-    if (current !== "" && textWidth(current) + 1 + textWidth(word) > columns) {
+    if (current !== "" && measureWidth(current) + 1 + measureWidth(word) > columns) {
       lines.push(current)
       current = word
     } else current = current === "" ? word : `${current} ${word}`
@@ -20,7 +20,7 @@ const indentOf = (line: string) => /^ */.exec(line)?.[0].length ?? 0
 export const wrapText = (text: string, surface: Surface): string =>
   surface.isTerminal
     ? text.split("\n").flatMap((line) => {
-      if (textWidth(line) <= surface.columns) return [line]
+      if (measureWidth(line) <= surface.columns) return [line]
       const indent = indentOf(line)
       const [first = "", ...others] = wrapLine(line.slice(indent), surface.columns - indent - 2)
       return [" ".repeat(indent) + first, ...others.map((rest) => " ".repeat(indent + 2) + rest)]

@@ -41,7 +41,7 @@ const nearby = (door: Door, config: Option.Option<string>) =>
   })
 
 /** Service to connect to: an address, or else a settings file. */
-export interface Wanted {
+export interface ServiceSelection {
   readonly url: Option.Option<string>
   readonly config: Option.Option<string>
 }
@@ -51,7 +51,7 @@ export interface Wanted {
  * runs with the same settings file; else the whole service in this process. What each needs is loaded when it is taken.
  */
 export const connect = (
-  { config, url }: Wanted,
+  { config, url }: ServiceSelection,
   door: Door
 ): Effect.Effect<Layer.Layer<Berth>, NoAddress | SettingsUnconfirmed | SettingsUnavailable> =>
   Effect.gen(function*() {

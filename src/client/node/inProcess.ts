@@ -1,19 +1,19 @@
 import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
-import { runEndpoints } from "../../http/api/annotations/startsRun.ts"
+import { listRunEndpoints } from "../../http/api/annotations/startsRun.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
 import { EndpointsLive } from "../../http/server.ts"
 import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs/recoverRuns.ts"
 import { makeOnce } from "../../services/fibers/makeOnce.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
-import { asSettingsLocation, type SettingsLocation } from "../../services/settings/file/locateSettings.ts"
+import { type SettingsLocation, toSettingsLocation } from "../../services/settings/file/locateSettings.ts"
 import { findCommand } from "../../services/state/discovery/serviceFile.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
-const startingEndpoints = runEndpoints(BerthApi)
+const startingEndpoints = listRunEndpoints(BerthApi)
 
 /** True if a request starts a run, which may have to wait for an unfinished one of another process. */
 const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
@@ -40,7 +40,7 @@ const findHolder = (settingsFile: string, door: Door) =>
   Effect.gen(function*() {
     const found = yield* findCommand(settingsFile)
     if (Option.isNone(found) || found.value.pid === process.pid) return Option.none()
-    const { clientOf } = yield* Effect.promise(() => import("./overHttp.ts"))
+    const { makeServiceClient: clientOf } = yield* Effect.promise(() => import("./overHttp.ts"))
     const { address, token } = found.value
     return Option.some(yield* clientOf({ url: address, token, door }))
   })
@@ -73,7 +73,7 @@ export const inProcess = (
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
       const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
       const holder = Effect.interruptible(
-        Effect.provide(Scope.extend(findHolder(asSettingsLocation(settings).file, door), scope), runtime)
+        Effect.provide(Scope.extend(findHolder(toSettingsLocation(settings).file, door), scope), runtime)
       )
       const awaitHolder = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(holderPause) }).pipe(
         Effect.zipRight(holder)

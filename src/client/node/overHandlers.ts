@@ -7,18 +7,19 @@ import { make } from "../layer.ts"
 export const origin = "http://berth.invalid"
 
 /** Answers a request as the service does. */
-export type Handle = (request: Request) => Promise<Response>
+export type RequestHandler = (request: Request) => Promise<Response>
 
 /** Requests of an effect are answered by these handlers. */
-export const answeredBy = (handle: Handle) => (...asked: ConstructorParameters<typeof Request>): Promise<Response> =>
-  handle(new Request(...asked))
+export const makeHandlerFetch =
+  (handle: RequestHandler) => (...asked: ConstructorParameters<typeof Request>): Promise<Response> =>
+    handle(new Request(...asked))
 
 /**
  * The service over handlers of this process, which requests reach without a socket.
  * @param elsewhere finds, before each request, another process that must answer it
  */
 export const overHandlers = (
-  handle: Handle,
+  handle: RequestHandler,
   { door, elsewhere, outlives }: {
     readonly door: Door
     readonly outlives: Berth["Type"]["outlives"]
@@ -28,7 +29,7 @@ export const overHandlers = (
   }
 ): Effect.Effect<Berth["Type"]> =>
   Effect.gen(function*() {
-    const handling = Layer.succeed(FetchHttpClient.Fetch, answeredBy(handle))
+    const handling = Layer.succeed(FetchHttpClient.Fetch, makeHandlerFetch(handle))
     const http = yield* Effect.provide(HttpClient.HttpClient, Layer.provide(FetchHttpClient.layer, handling))
     return yield* make(
       http.pipe(

@@ -2,14 +2,14 @@ import { HttpClient } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { Berth } from "../Berth.ts"
-import { type Address, addressed, layer } from "../layer.ts"
+import { type Address, layer, withAddress } from "../layer.ts"
 
 /** The service at an address, over Node's own HTTP client: it starts sooner than `fetch`. */
 export const overHttp = (address: Address): Layer.Layer<Berth> => Layer.provide(layer(address), NodeHttpClient.layer)
 
 /** A client whose requests go to a service at an address. */
-export const clientOf = (address: Address): Effect.Effect<HttpClient.HttpClient, never, Scope.Scope> =>
+export const makeServiceClient = (address: Address): Effect.Effect<HttpClient.HttpClient, never, Scope.Scope> =>
   Effect.map(
     Layer.build(NodeHttpClient.layer),
-    (context) => addressed(address)(Context.get(context, HttpClient.HttpClient))
+    (context) => withAddress(address)(Context.get(context, HttpClient.HttpClient))
   )

@@ -6,14 +6,14 @@ import { Removal, RemovalRequest, Removed } from "../../schema/applications/Remo
 import { text } from "../../schema/words/describedFields.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { JsonObject, optionalBody, Relayed, UuidPath } from "./annotations/relayed.ts"
 
 /** The applications on the deployment platform. */
 export class ApplicationsApi extends HttpApiGroup.make("applications", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listApplications", "/api/platform/apps").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform))
+      .annotateContext(annotateFailures(failures.platform))
       .addSuccess(Schema.Array(PlatformApp))
       .annotate(OpenApi.Summary, "List applications")
       .annotate(
@@ -23,7 +23,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("createApplication", "/api/platform/apps").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform))
+      .annotateContext(annotateFailures(failures.body, failures.platform))
       .setPayload(CreateApp)
       .addSuccess(Relayed)
       .annotate(OpenApi.Summary, "Create an application")
@@ -31,7 +31,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform))
+      .annotateContext(annotateFailures(failures.platform))
       .setPath(Schema.Struct({ name: text("The exact name of the application.", "hello") }))
       .addSuccess(Schema.NullOr(PlatformRecordBody))
       .annotate(OpenApi.Summary, "Find an application")
@@ -39,7 +39,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.patch("updateApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform))
+      .annotateContext(annotateFailures(failures.body, failures.platform))
       .setPath(UuidPath)
       .setPayload(JsonObject)
       .addSuccess(Relayed)
@@ -48,7 +48,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, failures.platform))
+      .annotateContext(annotateFailures(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotate(OpenApi.Summary, "Delete an application")
@@ -56,7 +56,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("planRemoval", "/api/platform/apps/:uuid/removal").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform))
+      .annotateContext(annotateFailures(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Removal)
       .annotate(OpenApi.Summary, "Plan the removal of an application")
@@ -69,7 +69,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   .add(
     HttpApiEndpoint.post("removeApplication", "/api/platform/apps/:uuid/removal").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.platform, [
+        annotateFailures(failures.body, failures.platform, [
           409,
           "The plan no longer holds, or another process uses the application."
         ])
@@ -86,7 +86,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform))
+      .annotateContext(annotateFailures(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotate(OpenApi.Summary, "List environment variables")
@@ -98,7 +98,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("createEnv", "/api/platform/apps/:uuid/envs").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform))
+      .annotateContext(annotateFailures(failures.body, failures.platform))
       .setPath(UuidPath)
       .setPayload(CreateEnv)
       .addSuccess(Relayed)
@@ -107,7 +107,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("deployApplication", "/api/platform/apps/:uuid/deploy").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, failures.platform))
+      .annotateContext(annotateFailures(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotate(OpenApi.Summary, "Deploy an application")
@@ -115,7 +115,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform))
+      .annotateContext(annotateFailures(failures.platform))
       .addSuccess(Relayed)
       .annotate(OpenApi.Summary, "List platform servers")
       .annotate(OpenApi.Description, "The servers that the platform deploys to: an array of uuid, name and ip.")

@@ -2,8 +2,8 @@ import { HttpApi, OpenApi } from "@effect/platform"
 import { version } from "../../schema/version.ts"
 import { Allowed } from "./annotations/access.ts"
 import { ApiErrorFromBody } from "./annotations/ApiError.ts"
-import { documented } from "./annotations/documented.ts"
-import { failuresIn } from "./annotations/failures.ts"
+import { documentFailures } from "./annotations/documented.ts"
+import { collectFailures } from "./annotations/failures.ts"
 import { KnownQuery } from "./annotations/KnownQuery.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
 import { DeclaredApi } from "./DeclaredApi.ts"
@@ -58,4 +58,4 @@ const api = HttpApi.make("berth")
  * Every endpoint of the service: what it takes, what it answers, who may call it, and one sentence of help. Each group is
  * held to the roles of its endpoints here.
  */
-export class BerthApi extends api.annotate(OpenApi.Transform, documented(failuresIn(api))) {}
+export class BerthApi extends api.annotate(OpenApi.Transform, documentFailures(collectFailures(api))) {}

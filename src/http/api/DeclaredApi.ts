@@ -11,14 +11,14 @@ import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import { ErrorBody } from "./annotations/ApiError.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
 /** The applications as projects declare them. */
 export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true })
   .add(
     HttpApiEndpoint.post("drift", "/api/platform/drift").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.platform, failures.project))
+      .annotateContext(annotateFailures(failures.body, failures.platform, failures.project))
       .setPayload(AppRequest)
       .addSuccess(Drift)
       .annotate(OpenApi.Summary, "Drift")
@@ -30,10 +30,18 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   .add(
     HttpApiEndpoint.post("platformPlan", "/api/platform/plan").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.body, failures.platform, failures.project, failures.gitHost, failures.busy, failures.proxy, [
-          500,
-          "Too little can be read to plan."
-        ])
+        annotateFailures(
+          failures.body,
+          failures.platform,
+          failures.project,
+          failures.gitHost,
+          failures.busy,
+          failures.proxy,
+          [
+            500,
+            "Too little can be read to plan."
+          ]
+        )
       )
       .setPayload(AppRequest)
       .addSuccess(PlatformPlan)
@@ -47,7 +55,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   .add(
     HttpApiEndpoint.post("upsert", "/api/platform/upsert").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.platform, failures.project, failures.run, [
+        annotateFailures(failures.body, failures.platform, failures.project, failures.run, [
           500,
           "A step failed; what earlier steps did stays."
         ], failures.planMoved)
@@ -65,7 +73,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   .add(
     HttpApiEndpoint.post("adopt", "/api/platform/adopt").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.platform, failures.project, [
+        annotateFailures(failures.body, failures.platform, failures.project, [
           409,
           "The project declares an application of this name already, or another process works on the same."
         ], [422, "The application cannot be written as an entry."])
@@ -82,7 +90,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   .add(
     HttpApiEndpoint.post("verify", "/api/platform/verify").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.settings, [
+        annotateFailures(failures.body, failures.project, failures.settings, [
           422,
           "The project declares no application whose way could be followed."
         ])
@@ -98,7 +106,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.get("platformConfig", "/api/platform/config").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.project))
+      .annotateContext(annotateFailures(failures.project))
       .setUrlParams(
         Schema.Struct({
           path: Schema.NonEmptyString.annotations({
@@ -113,7 +121,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.get("changelog", "/api/platform/changelog").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.project))
+      .annotateContext(annotateFailures(failures.project))
       .setUrlParams(ChangelogQuery)
       .addSuccess(ChangelogPage)
       .annotate(OpenApi.Summary, "Read the changelog")

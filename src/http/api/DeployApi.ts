@@ -5,7 +5,7 @@ import { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
 import { TargetsDeployRequest, TargetsPlan, TargetsPlanRequest, TargetsResult } from "../../schema/targets/Targets.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
 const noSuchTarget: failures.Reason = [
@@ -18,7 +18,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("deploy", "/api/container/deploy").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.server, failures.run, [
+        annotateFailures(failures.body, failures.project, failures.server, failures.run, [
           500,
           "A step failed; the earlier release runs on, or again."
         ], failures.planMoved)
@@ -35,7 +35,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("containerPlan", "/api/container/plan").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.project, failures.server))
+      .annotateContext(annotateFailures(failures.body, failures.project, failures.server))
       .setPayload(ContainerPlanRequest)
       .addSuccess(ContainerPlan)
       .annotate(OpenApi.Summary, "Plan a deploy")
@@ -48,7 +48,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("deployTargets", "/api/container/deploy/targets").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.server, failures.run, [
+        annotateFailures(failures.body, failures.project, failures.server, failures.run, [
           409,
           "A plan no longer holds; no server was changed."
         ], noSuchTarget)
@@ -65,7 +65,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("planTargets", "/api/container/deploy/targets/plan").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.project, failures.server, noSuchTarget))
+      .annotateContext(annotateFailures(failures.body, failures.project, failures.server, noSuchTarget))
       .setPayload(TargetsPlanRequest)
       .addSuccess(TargetsPlan)
       .annotate(OpenApi.Summary, "Plan a deploy to the targets")
@@ -74,7 +74,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("rollback", "/api/container/rollback").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.server, failures.run, failures.unknownRelease, [
+        annotateFailures(failures.body, failures.server, failures.run, failures.unknownRelease, [
           409,
           "The server no longer has all images of the release; nothing was changed."
         ], [500, "A step failed; the earlier release runs on, or again."])
@@ -92,7 +92,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("planRollback", "/api/container/rollback/plan").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.body, failures.server, failures.unknownRelease, [
+        annotateFailures(failures.body, failures.server, failures.unknownRelease, [
           409,
           "The server no longer has all images of the release."
         ])

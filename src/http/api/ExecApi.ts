@@ -4,7 +4,7 @@ import { ExecInput, ExecInputTaken, ExecRequest, TerminalSize } from "../../sche
 import { done, text } from "../../schema/words/describedFields.ts"
 import { forOperators } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { ServerIdPath } from "./ServersApi.ts"
 
 const ExecPath = Schema.Struct({ id: text("The id of the command, from its event `opened`.") })
@@ -16,7 +16,7 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
   .add(
     HttpApiEndpoint.post("startExec", "/api/servers/:id/exec").annotateContext(forOperators)
       .annotateContext(
-        failsWith(
+        annotateFailures(
           failures.body,
           failures.server,
           failures.watched,
@@ -47,7 +47,7 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("sendExecInput", "/api/exec/:id/input").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, ended, [409, "Input that comes before it is missing."]))
+      .annotateContext(annotateFailures(failures.body, ended, [409, "Input that comes before it is missing."]))
       .setPath(ExecPath)
       .setPayload(ExecInput)
       .addSuccess(ExecInputTaken)
@@ -60,7 +60,7 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("resizeExec", "/api/exec/:id/size").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, ended))
+      .annotateContext(annotateFailures(failures.body, ended))
       .setPath(ExecPath)
       .setPayload(TerminalSize)
       .addSuccess(Success)
@@ -72,7 +72,7 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("endExec", "/api/exec/:id/end").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, ended))
+      .annotateContext(annotateFailures(failures.noBody, ended))
       .setPath(ExecPath)
       .addSuccess(Success)
       .annotate(OpenApi.Summary, "End a command")

@@ -3,13 +3,13 @@ import { Schema } from "effect"
 import { Health } from "../../schema/Health.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forAnyoneWithoutParameters } from "./annotations/access.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** The service's own endpoints. */
 export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
   .add(
     HttpApiEndpoint.get("health", "/api/health").annotateContext(forAnyoneWithoutParameters)
-      .annotateContext(failsWith())
+      .annotateContext(annotateFailures())
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({

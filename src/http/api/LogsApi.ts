@@ -4,7 +4,7 @@ import { done, text } from "../../schema/words/describedFields.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { ServerIdPath } from "./ServersApi.ts"
 
 /**
@@ -59,7 +59,10 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.server, [500, "Neither a container nor a stack is named, or its logs cannot be read."])
+        annotateFailures(failures.server, [
+          500,
+          "Neither a container nor a stack is named, or its logs cannot be read."
+        ])
       )
       .setPath(ServerIdPath)
       .setUrlParams(LogsQuery)
@@ -73,7 +76,7 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.server, [404, "There is no such container or stack."], failures.watched, [
+        annotateFailures(failures.server, [404, "There is no such container or stack."], failures.watched, [
           429,
           "As many logs of the server are followed as can be at a time."
         ], [500, "Neither a container nor a stack is named."])
@@ -93,7 +96,7 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("followProjectLogs", "/api/logs/follow").annotateContext(forViewers)
       .annotateContext(
-        failsWith(
+        annotateFailures(
           failures.server,
           [404, "There is no such project, or its server has no such stack."],
           [422, "A project names no server."],

@@ -1,13 +1,13 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** Numbers about Berth itself. */
 export class MetricsApi extends HttpApiGroup.make("metrics", { topLevel: true })
   .add(
     HttpApiEndpoint.get("metrics", "/api/metrics").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.store))
+      .annotateContext(annotateFailures(failures.store))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; version=0.0.4; charset=utf-8" }))
       .annotate(OpenApi.Summary, "Metrics")
       .annotate(

@@ -3,14 +3,14 @@ import { Schema } from "effect"
 import { NotifyTested } from "../../schema/notify/Notify.ts"
 import { forOperators } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** Notifications. */
 export class NotifyApi extends HttpApiGroup.make("notify", { topLevel: true })
   .add(
     HttpApiEndpoint.post("testNotify", "/api/notify/:name/test").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.noBody, failures.settings, [404, "notify has no target with this name."], [
+        annotateFailures(failures.noBody, failures.settings, [404, "notify has no target with this name."], [
           502,
           "The receiver cannot be reached, does not answer in time, or refuses the message."
         ])

@@ -2,13 +2,13 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Overview } from "../../schema/Overview.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** Everything at one look. */
 export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true })
   .add(
     HttpApiEndpoint.get("overview", "/api/overview").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.settings))
+      .annotateContext(annotateFailures(failures.settings))
       .addSuccess(Overview)
       .annotate(OpenApi.Summary, "Overview")
       .annotate(

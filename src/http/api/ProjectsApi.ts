@@ -8,14 +8,14 @@ import { InitRequest, InitResult } from "../../schema/projects/Init.ts"
 import { InspectRequest, LocalProject } from "../../schema/projects/Project.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
 /** The projects of this machine, and their files here and on servers. */
 export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listProjects", "/api/projects").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.settings, [500, "The projects root cannot be read."]))
+      .annotateContext(annotateFailures(failures.settings, [500, "The projects root cannot be read."]))
       .addSuccess(Schema.Array(LocalProject))
       .annotate(OpenApi.Summary, "List projects")
       .annotate(
@@ -26,7 +26,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("inspectProject", "/api/projects/inspect").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.project))
+      .annotateContext(annotateFailures(failures.body, failures.project))
       .setPayload(InspectRequest)
       .addSuccess(LocalProject)
       .annotate(OpenApi.Summary, "Show one project")
@@ -38,7 +38,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("compareProject", "/api/projects/compare").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.project, failures.server))
+      .annotateContext(annotateFailures(failures.body, failures.project, failures.server))
       .setPayload(CompareRequest)
       .addSuccess(Comparison)
       .annotate(OpenApi.Summary, "Compare a project with its deployed copy")
@@ -51,7 +51,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   .add(
     HttpApiEndpoint.post("initProject", "/api/projects/init").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.settings, failures.unknownServer, [
+        annotateFailures(failures.body, failures.project, failures.settings, failures.unknownServer, [
           409,
           "Several stored servers have this name, or no port can be told."
         ])
@@ -68,7 +68,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   .add(
     HttpApiEndpoint.post("build", "/api/container/build").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.run, [
+        annotateFailures(failures.body, failures.project, failures.run, [
           500,
           "The shell that runs the build script cannot be started."
         ])
@@ -85,7 +85,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("pull", "/api/container/pull").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.outside, failures.server, failures.run))
+      .annotateContext(annotateFailures(failures.body, failures.outside, failures.server, failures.run))
       .annotateContext(startsRun)
       .setPayload(PullRequest)
       .addSuccess(PullResult)
@@ -99,7 +99,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   .add(
     HttpApiEndpoint.post("editorDiff", "/api/container/editor-diff").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.outside, failures.server, [500, "The editor cannot be started."])
+        annotateFailures(failures.body, failures.outside, failures.server, [500, "The editor cannot be started."])
       )
       .setPayload(EditorDiffRequest)
       .addSuccess(EditorDiffResult)

@@ -7,7 +7,7 @@ import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import { ErrorBody } from "./annotations/ApiError.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { optionalBody } from "./annotations/relayed.ts"
 
 const anything = Schema.optional(Schema.Unknown)
@@ -43,7 +43,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
     HttpApiEndpoint.get("nextPort", "/api/platform/next-port").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.platform, failures.proxy, [
+        annotateFailures(failures.platform, failures.proxy, [
           409,
           "A port in use is kept secret by the platform, or no port is left."
         ])
@@ -67,7 +67,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("listRoutes", "/api/platform/routes").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.proxy, failures.settings))
+      .annotateContext(annotateFailures(failures.proxy, failures.settings))
       .addSuccess(RouteList)
       .annotate(OpenApi.Summary, "List routes")
       .annotate(
@@ -78,7 +78,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("planRoute", "/api/platform/routes/plan").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings, nameTaken))
+      .annotateContext(annotateFailures(failures.body, failures.proxy, failures.settings, nameTaken))
       .setPayload(RoutePlanRequest)
       .addSuccess(RoutePlan)
       .annotate(OpenApi.Summary, "Plan a change of a route")
@@ -90,7 +90,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("addRoute", "/api/platform/routes").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings, nameTaken))
+      .annotateContext(annotateFailures(failures.body, failures.proxy, failures.settings, nameTaken))
       .setPayload(optionalBody(AddRoute, {}))
       .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
       .annotate(OpenApi.Summary, "Add a route")
@@ -102,7 +102,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("removeRoute", "/api/platform/routes").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings))
+      .annotateContext(annotateFailures(failures.body, failures.proxy, failures.settings))
       .setPayload(optionalBody(RemoveRoute, {}))
       .addSuccess(Schema.Union(RouteRemoved, RouteAbsent, ErrorBody))
       .annotate(OpenApi.Summary, "Remove a route")

@@ -4,7 +4,7 @@ import { Run, RunsPage, RunsQuery } from "../../schema/runs/Run.ts"
 import { text } from "../../schema/words/describedFields.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 
@@ -12,7 +12,7 @@ const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listRuns", "/api/runs").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.store, failures.sameNames))
+      .annotateContext(annotateFailures(failures.store, failures.sameNames))
       .setUrlParams(RunsQuery)
       .addSuccess(RunsPage)
       .annotate(OpenApi.Summary, "List runs")
@@ -23,7 +23,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("getRun", "/api/runs/:id").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.oneRun))
+      .annotateContext(annotateFailures(failures.oneRun))
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotate(OpenApi.Summary, "Show a run")
@@ -31,7 +31,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("watchRun", "/api/runs/:id/events").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.oneRun, failures.watched))
+      .annotateContext(annotateFailures(failures.oneRun, failures.watched))
       .setPath(RunIdPath)
       .setHeaders(Schema.Struct({
         "last-event-id": Schema.optional(Schema.String).annotations({
@@ -49,7 +49,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("cancelRun", "/api/runs/:id/cancel").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, failures.oneRun, [409, "The run has ended already."]))
+      .annotateContext(annotateFailures(failures.noBody, failures.oneRun, [409, "The run has ended already."]))
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotate(OpenApi.Summary, "Cancel a run")

@@ -14,7 +14,7 @@ import { done, field, serverId, text } from "../../schema/words/describedFields.
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** The `{id}` of a stored server. */
 export const ServerIdPath = Schema.Struct({ id: serverId })
@@ -51,7 +51,7 @@ const ReleaseComparisonQuery = Schema.Struct({
 export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listServers", "/api/servers").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.settings))
+      .annotateContext(annotateFailures(failures.settings))
       .addSuccess(Schema.Array(Server))
       .annotate(OpenApi.Summary, "List servers")
       .annotate(OpenApi.Description, "The stored servers, without their credentials.")
@@ -59,7 +59,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.post("saveServer", "/api/servers").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.busy, [
+        annotateFailures(failures.body, failures.busy, [
           409,
           "Another server has the name or the id, or is known by another host key."
         ], [
@@ -82,7 +82,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.put("replaceServer", "/api/servers/:id").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.busy, failures.unknownServer, [
+        annotateFailures(failures.body, failures.busy, failures.unknownServer, [
           409,
           "Several stored servers have this name, another one has the new name, or is known by another host key."
         ], [500, "The settings or the host keys cannot be read or written."])
@@ -100,7 +100,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("sshDefaults", "/api/servers/ssh-config").annotateContext(forOperators)
-      .annotateContext(failsWith())
+      .annotateContext(annotateFailures())
       .setUrlParams(SshDefaultsQuery)
       .addSuccess(SshDefaults)
       .annotate(OpenApi.Summary, "Look a host up in the SSH configuration")
@@ -112,7 +112,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("testServer", "/api/servers/test").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.settings, failures.unknownServer, failures.sameNames))
+      .annotateContext(annotateFailures(failures.body, failures.settings, failures.unknownServer, failures.sameNames))
       .setPayload(ServerTestRequest)
       .addSuccess(ServerTest)
       .annotate(OpenApi.Summary, "Test the connection to a server")
@@ -124,7 +124,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("removeServer", "/api/servers/:id").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, failures.sameNames, failures.busy, [
+      .annotateContext(annotateFailures(failures.noBody, failures.sameNames, failures.busy, [
         500,
         "The settings cannot be read or written."
       ]))
@@ -135,7 +135,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.server, [500, "The stacks cannot be listed."]))
+      .annotateContext(annotateFailures(failures.server, [500, "The stacks cannot be listed."]))
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -152,7 +152,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("listContainers", "/api/servers/:id/containers").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.server, [500, "The containers cannot be listed."]))
+      .annotateContext(annotateFailures(failures.server, [500, "The containers cannot be listed."]))
       .setPath(ServerIdPath)
       .setUrlParams(ContainersQuery)
       .addSuccess(
@@ -166,7 +166,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.server, [502, "Docker does not tell what the containers use."]))
+      .annotateContext(annotateFailures(failures.server, [502, "Docker does not tell what the containers use."]))
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -181,7 +181,9 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("listReleases", "/api/servers/:id/releases").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.server, [502, "The releases cannot be read, or Docker does not answer."]))
+      .annotateContext(
+        annotateFailures(failures.server, [502, "The releases cannot be read, or Docker does not answer."])
+      )
       .setPath(ServerIdPath)
       .setUrlParams(ReleasesQuery)
       .addSuccess(
@@ -199,7 +201,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("compareReleases", "/api/servers/:id/releases/compare").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.server, failures.unknownRelease, [
+        annotateFailures(failures.server, failures.unknownRelease, [
           502,
           "The releases cannot be read, or Docker does not answer."
         ])

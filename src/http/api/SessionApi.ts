@@ -5,13 +5,13 @@ import { done } from "../../schema/words/describedFields.ts"
 import { forAnyone, forViewers } from "./annotations/access.ts"
 import { hostCookie, plainCookie } from "./annotations/cookieNames.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** Logging in with a browser, which has no place for a token that scripts cannot read. */
 export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   .add(
     HttpApiEndpoint.post("openSession", "/api/session").annotateContext(forAnyone)
-      .annotateContext(failsWith(failures.body, [401, "The token is not one of the settings."]))
+      .annotateContext(annotateFailures(failures.body, [401, "The token is not one of the settings."]))
       .setPayload(SessionRequest)
       .addSuccess(Session)
       .annotate(OpenApi.Summary, "Log in")
@@ -24,14 +24,14 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("showSession", "/api/session").annotateContext(forViewers)
-      .annotateContext(failsWith())
+      .annotateContext(annotateFailures())
       .addSuccess(Session)
       .annotate(OpenApi.Summary, "Show who is asking")
       .annotate(OpenApi.Description, "The name and the role of the caller.")
   )
   .add(
     HttpApiEndpoint.del("closeSession", "/api/session").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.noBody))
+      .annotateContext(annotateFailures(failures.noBody))
       .addSuccess(Schema.Struct({ success: done }))
       .annotate(OpenApi.Summary, "Log out")
       .annotate(OpenApi.Description, "Ends the session and takes its cookie away.")

@@ -7,13 +7,13 @@ import {
 } from "../../schema/settings/SettingsList.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 
 /** The settings file. */
 export class SettingsApi extends HttpApiGroup.make("settings", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listSettings", "/api/settings").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.settings))
+      .annotateContext(annotateFailures(failures.settings))
       .addSuccess(SettingsList)
       .annotate(OpenApi.Summary, "List settings")
       .annotate(
@@ -25,7 +25,7 @@ export class SettingsApi extends HttpApiGroup.make("settings", { topLevel: true 
   .add(
     HttpApiEndpoint.patch("changeSettings", "/api/settings").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, [400, "A setting is unknown, or a value does not fit."], [
+        annotateFailures(failures.body, [400, "A setting is unknown, or a value does not fit."], [
           403,
           "The setting or a reference is for the user of the service's machine alone."
         ], [500, "The settings cannot be read or written, or not changed without risk to the rest of the file."])

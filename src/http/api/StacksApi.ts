@@ -2,14 +2,14 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { StackRemoval, StackRequest, StackResult } from "../../schema/deploy/Stack.ts"
 import { forOperators } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
 /** Actions on deployed stacks. */
 export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   .add(
     HttpApiEndpoint.post("stopStack", "/api/container/stop").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.stack))
+      .annotateContext(annotateFailures(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -21,7 +21,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("startStack", "/api/container/start").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.stack))
+      .annotateContext(annotateFailures(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -34,7 +34,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("restartStack", "/api/container/restart").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.stack))
+      .annotateContext(annotateFailures(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -46,7 +46,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("removeStack", "/api/container/remove").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.stack))
+      .annotateContext(annotateFailures(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRemoval)
       .addSuccess(StackResult)

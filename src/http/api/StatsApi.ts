@@ -2,14 +2,14 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { StatsHistory, StatsHistoryQuery } from "../../schema/StatsHistory.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { ServerIdPath } from "./ServersApi.ts"
 
 /** Numbers over time. */
 export class StatsApi extends HttpApiGroup.make("stats", { topLevel: true })
   .add(
     HttpApiEndpoint.get("statsHistory", "/api/servers/:id/stats/history").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.settings, failures.unknownServer, failures.sameNames))
+      .annotateContext(annotateFailures(failures.settings, failures.unknownServer, failures.sameNames))
       .setPath(ServerIdPath)
       .setUrlParams(StatsHistoryQuery)
       .addSuccess(StatsHistory)

@@ -11,7 +11,7 @@ import {
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
-import { failsWith } from "./annotations/failures.ts"
+import { annotateFailures } from "./annotations/failures.ts"
 import { optionalBody } from "./annotations/relayed.ts"
 
 const Request = optionalBody(WebhookRequest, {})
@@ -20,7 +20,7 @@ const Request = optionalBody(WebhookRequest, {})
 export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true })
   .add(
     HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
+      .annotateContext(annotateFailures(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookSetup)
       .annotate(OpenApi.Summary, "Set up webhooks")
@@ -32,7 +32,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.del("tearDownWebhooks", "/api/platform/webhooks/teardown").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
+      .annotateContext(annotateFailures(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookTeardown)
       .annotate(OpenApi.Summary, "Tear down webhooks")
@@ -43,7 +43,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.platform, failures.gitHost))
+      .annotateContext(annotateFailures(failures.platform, failures.gitHost))
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -60,7 +60,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("testWebhook", "/api/platform/webhooks/test").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
+      .annotateContext(annotateFailures(failures.body, failures.platform, failures.gitHost))
       .setPayload(WebhookTestRequest)
       .addSuccess(WebhookTest)
       .annotate(OpenApi.Summary, "Test a webhook")

@@ -1,14 +1,14 @@
 import { Either, Option } from "effect"
-import { quoted } from "../../schema/words/quoted.ts"
-import { anonymousCaller, type Caller, type KnownCaller, localCaller } from "../../services/access/Caller.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
+import { anonymousCaller, type Caller, type KnownCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { isKnown, mayCall } from "../../services/access/rights.ts"
-import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
-import { sameSecret } from "../session/sameSecret.ts"
-import { normalizeTarget, type Target } from "../wire/requestTarget.ts"
-import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
+import { type AccessTokens, findTokenHolder, requiresToken } from "../session/holders.ts"
+import { isSameSecret } from "../session/sameSecret.ts"
+import { normalizeTarget, type RequestTarget } from "../wire/requestTarget.ts"
+import { describeBodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** Policy of the guard, from the settings. */
-export interface GuardPolicy extends Tokens {
+export interface GuardPolicy extends AccessTokens {
   /** Accepted `Host` names beside the loopback ones. */
   readonly hosts: ReadonlyArray<string>
   /** Accepted browser origins beside the service's own. */
@@ -36,7 +36,7 @@ export type Verdict =
     readonly preflight: boolean
     readonly caller: Caller
     /** The target to route by, and by nothing else. */
-    readonly target: Target
+    readonly target: RequestTarget
   }
   | {
     readonly allowed: false
@@ -67,7 +67,7 @@ const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
   )
 
 /** True if a role may send a request there. Only browsers reach the page by a screen's address. */
-const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQuery, path }: Target): boolean => {
+const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQuery, path }: RequestTarget): boolean => {
   switch (destination._tag) {
     case "Endpoint":
       return mayCall(role, destination.access === "operator" ? "viewer" : destination.access, { hasQuery })
@@ -85,7 +85,7 @@ const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQue
 const asksForPage = (head: RequestHead) => valuesOf(head, "accept").join(",").includes("text/html")
 
 /** True for a navigation to a page, whose content the linking site cannot read. */
-const followsLink = (head: RequestHead, { destination }: Target) =>
+const followsLink = (head: RequestHead, { destination }: RequestTarget) =>
   (destination._tag === "Screen" || destination._tag === "Document") && asksForPage(head) &&
   valuesOf(head, "sec-fetch-mode").join() === "navigate" &&
   valuesOf(head, "sec-fetch-dest").join() === "document"
@@ -106,12 +106,12 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
   if (Either.isLeft(normalized)) return refuse(400, "Malformed HTTP request: its path is not valid percent-encoding")
   const target = normalized.right
   const given = bearerOf(head)
-  const isOwn = given !== undefined && Option.exists(policy.privateToken, (token) => sameSecret(given, token))
+  const isOwn = given !== undefined && Option.exists(policy.privateToken, (token) => isSameSecret(given, token))
   const [host, ...moreHosts] = valuesOf(head, "host")
   if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
   const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]
   if (!isOwn && !allowedHosts.includes(hostName(host))) {
-    return refuse(403, `The host name ${quoted(host)} is not accepted: add it to http.hosts in the settings`)
+    return refuse(403, `The host name ${quoteInput(host)} is not accepted: add it to http.hosts in the settings`)
   }
 
   const origins = valuesOf(head, "origin")
@@ -123,7 +123,7 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
   )
   const own = origin === undefined || sameOrigin
   if (origins.length > 1 || !(own || listed)) {
-    return refuse(403, `The origin ${quoted(origin ?? "")} is not accepted: add it to http.origins in the settings`)
+    return refuse(403, `The origin ${quoteInput(origin ?? "")} is not accepted: add it to http.origins in the settings`)
   }
   const sites = valuesOf(head, "sec-fetch-site")
   if (!listed && !followsLink(head, target) && sites.some((site) => site !== "same-origin" && site !== "none")) {
@@ -132,24 +132,24 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
 
   const preflight = listed && head.method === "OPTIONS"
   // A browser adds the cookie to what a page of another site makes it send: only pages of this service may change anything.
-  const usesSession = given === undefined && wantsToken(policy) && Option.isSome(head.session)
+  const usesSession = given === undefined && requiresToken(policy) && Option.isSome(head.session)
   if (usesSession && !isRead(head) && !sameOrigin && !sites.includes("same-origin")) {
     return refuse(403, "A request with the session's cookie must come from a page of this service")
   }
-  const known = isOwn || !wantsToken(policy)
-    ? Option.some(localCaller())
+  const known = isOwn || !requiresToken(policy)
+    ? Option.some(makeLocalCaller())
     : usesSession && own
     ? head.session
-    : Option.flatMap(Option.fromNullable(given), (given) => holderOf(given, policy))
+    : Option.flatMap(Option.fromNullable(given), (given) => findTokenHolder(given, policy))
   const caller = Option.getOrElse(known, () => anonymousCaller)
   if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired, given !== undefined)
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
-  if (!isOwn && !wantsToken(policy) && !head.fromHere) {
+  if (!isOwn && !requiresToken(policy) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")
   }
 
   const length = Number(valuesOf(head, "content-length")[0] ?? "0")
-  if (length > maxBodyBytes) return refuse(413, bodyTooLong(maxBodyBytes))
+  if (length > maxBodyBytes) return refuse(413, describeBodyTooLong(maxBodyBytes))
   const hasBody = length !== 0 || valuesOf(head, "transfer-encoding").length > 0
   const types = valuesOf(head, "content-type")
   if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {

@@ -5,5 +5,5 @@ export const maxBodyBytes = 1_000_000
 export const maxUnknownBodyBytes = 16_000
 
 /** Refusal of a longer body. */
-export const bodyTooLong = (maxBytes: number): string =>
+export const describeBodyTooLong = (maxBytes: number): string =>
   `The request body is over ${maxBytes < 1_000_000 ? `${maxBytes / 1_000} kB` : `${maxBytes / 1_000_000} MB`}`

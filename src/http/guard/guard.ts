@@ -10,16 +10,16 @@ import {
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option, Stream } from "effect"
 import { type Caller, CurrentCaller } from "../../services/access/Caller.ts"
-import { isKnown, isOpen, keepsRights } from "../../services/access/rights.ts"
+import { hasKeptRights, isKnown, isOpen } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
-import { challengeHeader, proofFor, proofHeader } from "../../services/state/discovery/serviceProof.ts"
+import { challengeHeader, computeProof, proofHeader } from "../../services/state/discovery/serviceProof.ts"
 import type { ApiError } from "../api/annotations/ApiError.ts"
 import { isLoopback } from "../listen/loopback.ts"
-import { sessionIdIn } from "../session/cookie.ts"
-import { ownerNow } from "../session/holders.ts"
+import { readSessionId } from "../session/cookie.ts"
+import { findSessionOwner } from "../session/holders.ts"
 import { WrongTokens } from "../session/WrongTokens.ts"
-import { errorResponse } from "../wire/errors.ts"
-import type { Target } from "../wire/requestTarget.ts"
+import { buildErrorResponse } from "../wire/errors.ts"
+import type { RequestTarget } from "../wire/requestTarget.ts"
 import { authorizeRequest, type GuardPolicy } from "./authorizeRequest.ts"
 import { maxBodyBytes, maxUnknownBodyBytes } from "./bodyLimits.ts"
 import { CurrentPolicy } from "./CurrentPolicy.ts"
@@ -48,13 +48,13 @@ const whileAllowed = (
 }
 
 const refused = (refusal: Pick<ApiError, "headers" | "message" | "status">) =>
-  withSecurityHeaders(errorResponse(refusal), Option.none())
+  withSecurityHeaders(buildErrorResponse(refusal), Option.none())
 
 /** The caller whose session a request carries. */
 const sessionOf = (headers: Headers.Headers, policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
-  Option.match(sessionIdIn(headers), {
+  Option.match(readSessionId(headers), {
     onNone: () => Effect.succeedNone,
-    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => ownerNow(session, policy)))
+    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => findSessionOwner(session, policy)))
   })
 
 /** Proves to a program of the same user, with whatever it is answered, that this is the service whose token it has. */
@@ -62,7 +62,7 @@ const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
   const challenge = headers[challengeHeader]
   const proof = challenge === undefined
     ? undefined
-    : Option.getOrUndefined(Option.map(privateToken, (token) => proofFor(token, challenge)))
+    : Option.getOrUndefined(Option.map(privateToken, (token) => computeProof(token, challenge)))
   return proof === undefined
     ? Effect.void
     : HttpApp.appendPreResponseHandler((_, response) =>
@@ -71,7 +71,7 @@ const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
 }
 
 /** Largest body to read: small on the endpoints that anonymous callers reach. */
-const bodyLimitFor = ({ destination }: Target, { role }: Caller) =>
+const bodyLimitFor = ({ destination }: RequestTarget, { role }: Caller) =>
   isKnown(role) && !(destination._tag === "Endpoint" && isOpen(destination.access)) ? maxBodyBytes : maxUnknownBodyBytes
 
 /**
@@ -106,7 +106,7 @@ export const guard = HttpMiddleware.make((app) =>
     if (verdict.preflight) return withSecurityHeaders(preflightResponse, verdict.origin)
     const isAllowed = Effect.map(
       Effect.flatMap(policy.recent, (recent) => judged(recent, sessions.peek)),
-      (now) => now.allowed && keepsRights(verdict.caller, now.caller)
+      (now) => now.allowed && hasKeptRights(verdict.caller, now.caller)
     )
     // An answer goes out before a middleware sees it: its headers have to be set on the way.
     yield* HttpApp.appendPreResponseHandler((_, response) =>

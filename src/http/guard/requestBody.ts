@@ -3,7 +3,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { bodyTooLong } from "./bodyLimits.ts"
+import { describeBodyTooLong } from "./bodyLimits.ts"
 
 /** A body that ended before it was whole: a caller that is cut off, or did not send it in time. */
 class CutOff extends Error {
@@ -30,7 +30,7 @@ const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<stri
       stop()
       // The rest is let pass unread: a caller that is cut off while it sends does not get to see why.
       source.resume()
-      resume(new ApiError({ status: 413, message: bodyTooLong(maxBytes) }))
+      resume(new ApiError({ status: 413, message: describeBodyTooLong(maxBytes) }))
     }
     const end = () => {
       const text = Buffer.concat(chunks).toString("utf8")

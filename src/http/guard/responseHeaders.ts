@@ -14,7 +14,7 @@ const scripts = /<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/gi
  * Lets a page run exactly the scripts it came with, and talk to nobody but this service. The reference page hashes with
  * WebAssembly and stays empty without it; `wasm-unsafe-eval` allows that, and no text that becomes JavaScript.
  */
-export const contentSecurityPolicy = (html: string): string => {
+export const buildContentSecurityPolicy = (html: string): string => {
   const hashes = Array.from(
     html.matchAll(scripts),
     ([, script]) => `'sha256-${createHash("sha256").update(script ?? "").digest("base64")}'`
@@ -34,7 +34,7 @@ export const contentSecurityPolicy = (html: string): string => {
 
 const policies = new WeakMap<Uint8Array, string>()
 const policyOf = (page: Uint8Array): string => {
-  const policy = policies.get(page) ?? contentSecurityPolicy(new TextDecoder().decode(page))
+  const policy = policies.get(page) ?? buildContentSecurityPolicy(new TextDecoder().decode(page))
   policies.set(page, policy)
   return policy
 }

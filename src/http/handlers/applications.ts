@@ -1,7 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
-import { relayed } from "../../pipelines/applications/disclosure.ts"
+import { relayAnswer } from "../../pipelines/applications/disclosure.ts"
 import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
 import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -20,20 +20,20 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("findApplication", ({ path }) => orApiError(showApplication(path.name)))
         .handle(
           "updateApplication",
-          ({ path, payload }) => orApiError(relayed(platform.updateApplication(path.uuid, payload)))
+          ({ path, payload }) => orApiError(relayAnswer(platform.updateApplication(path.uuid, payload)))
         )
-        .handle("deleteApplication", ({ path }) => orApiError(relayed(platform.deleteApplication(path.uuid))))
+        .handle("deleteApplication", ({ path }) => orApiError(relayAnswer(platform.deleteApplication(path.uuid))))
         .handle("planRemoval", ({ path }) => orApiError(planRemoval(path.uuid)))
         .handle("removeApplication", ({ path, payload }) => orApiError(removeApplication(path.uuid, payload)))
-        .handle("listEnvs", ({ path }) => orApiError(relayed(platform.envsBody(path.uuid))))
+        .handle("listEnvs", ({ path }) => orApiError(relayAnswer(platform.envsBody(path.uuid))))
         .handle(
           "createEnv",
-          ({ path, payload }) => orApiError(relayed(platform.createEnv(path.uuid, payload.key, payload.value)))
+          ({ path, payload }) => orApiError(relayAnswer(platform.createEnv(path.uuid, payload.key, payload.value)))
         )
         .handle(
           "deployApplication",
-          ({ path }) => orApiError(relayed(Effect.map(platform.deploy(path.uuid), ({ body }) => body)))
+          ({ path }) => orApiError(relayAnswer(Effect.map(platform.deploy(path.uuid), ({ body }) => body)))
         )
-        .handle("listPlatformServers", () => orApiError(relayed(platform.serversBody)))
+        .handle("listPlatformServers", () => orApiError(relayAnswer(platform.serversBody)))
     })
 )

@@ -1,11 +1,11 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
-import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
+import { listDeclaredEntries } from "../../pipelines/applications/platformFile.ts"
 import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
-import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
+import { makeErrorBody, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { loadOnUse } from "../wire/loadOnUse.ts"
 
@@ -20,6 +20,6 @@ export const DeclaredHandlers = HttpApiBuilder.group(BerthApi, "declared", (hand
     .handle("adopt", ({ payload }) => orApiError(loadOnUse(loadAdopt, ({ adopt }) => adopt(payload))))
     .handle("verify", ({ payload }) => orApiError(loadOnUse(loadVerify, ({ verify }) => verify(payload))))
     .handle("platformConfig", ({ urlParams: { path } }) =>
-      declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
+      listDeclaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", makeErrorBody), orApiError))
     .handle("changelog", ({ urlParams }) =>
       orApiError(readChangelog(urlParams))))

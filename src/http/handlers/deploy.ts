@@ -1,5 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { containerPlan } from "../../pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../pipelines/deploy/deploy.ts"
 import { planRollback } from "../../pipelines/releases/planRollback.ts"
 import { rollback } from "../../pipelines/releases/rollback.ts"
@@ -11,7 +11,7 @@ import { BerthApi } from "../api/BerthApi.ts"
 export const DeployHandlers = HttpApiBuilder.group(BerthApi, "deploy", (handlers) =>
   handlers
     .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
-    .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
+    .handle("containerPlan", ({ payload }) => orApiError(planContainers(payload)))
     .handle("deployTargets", ({ payload }) => orApiError(deployTargets(payload)))
     .handle("planTargets", ({ payload }) => orApiError(planTargets(payload)))
     .handle("planRollback", ({ payload }) => orApiError(planRollback(payload)))

@@ -2,13 +2,13 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
-import { containers } from "../../pipelines/servers/containers.ts"
+import { listContainers } from "../../pipelines/servers/containers.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
 import { planServer, storeServer } from "../../pipelines/servers/storeServer.ts"
 import type { ServerToStore } from "../../schema/servers/ServerToStore.ts"
 import type { SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { sshDefaults } from "../../services/sshClient/sshDefaults.ts"
+import { readSshDefaults } from "../../services/sshClient/sshDefaults.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { loadOnUse } from "../wire/loadOnUse.ts"
@@ -34,7 +34,7 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
         orApiError(Effect.flatMap(settings.serverId(path.id), (id) =>
           stored({ ...payload, id }, urlParams))))
       .handle("sshDefaults", ({ urlParams }) =>
-        orApiError(sshDefaults(urlParams)))
+        orApiError(readSshDefaults(urlParams)))
       .handle("testServer", ({ payload }) => orApiError(loadOnUse(loadTest, ({ testServer }) => testServer(payload))))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
@@ -43,7 +43,7 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           orApiError
         ))
       .handle("listContainers", ({ path, urlParams }) =>
-        containers(path.id, { all: urlParams.all === "true" }).pipe(
+        listContainers(path.id, { all: urlParams.all === "true" }).pipe(
           Effect.map((running) => ({ ...success, containers: running })),
           orApiError
         ))

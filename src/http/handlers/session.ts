@@ -1,15 +1,15 @@
 import { HttpApiBuilder, HttpApp, HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Effect, Option, Redacted } from "effect"
 import type { SessionRequest } from "../../schema/Session.ts"
-import { CurrentCaller, localCaller } from "../../services/access/Caller.ts"
+import { CurrentCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { isKnown } from "../../services/access/rights.ts"
-import { digestOf, Sessions } from "../../services/sessions/Sessions.ts"
+import { digestSecret, Sessions } from "../../services/sessions/Sessions.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { tokenRequired } from "../guard/authorizeRequest.ts"
 import { CurrentPolicy } from "../guard/CurrentPolicy.ts"
-import { isSecure, sessionIdIn, withoutSession, withSession } from "../session/cookie.ts"
-import { holderOf, wantsToken } from "../session/holders.ts"
+import { isSecure, readSessionId, withoutSession, withSession } from "../session/cookie.ts"
+import { findTokenHolder, requiresToken } from "../session/holders.ts"
 import { WrongTokens } from "../session/WrongTokens.ts"
 
 const onTheWay = (change: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse) =>
@@ -17,7 +17,7 @@ const onTheWay = (change: (response: HttpServerResponse.HttpServerResponse) => H
 
 const headers = Effect.map(HttpServerRequest.HttpServerRequest, (request) => request.headers)
 const secure = Effect.map(headers, isSecure)
-const sessionId = Effect.map(headers, sessionIdIn)
+const sessionId = Effect.map(headers, readSessionId)
 
 export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handlers) =>
   Effect.gen(function*() {
@@ -38,9 +38,9 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
     const open = ({ token }: SessionRequest) =>
       Effect.gen(function*() {
         const policy = yield* current.now
-        if (!wantsToken(policy)) return { ...localCaller(), expiresAt: null }
+        if (!requiresToken(policy)) return { ...makeLocalCaller(), expiresAt: null }
         const given = Redacted.value(token)
-        const holder = holderOf(given, policy)
+        const holder = findTokenHolder(given, policy)
         if (Option.isNone(holder)) {
           const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
           yield* wrongTokens.throttle(remoteAddress)
@@ -49,7 +49,7 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
         }
         const { name, role } = holder.value
         yield* closeCarried
-        const id = yield* sessions.open({ name, tokenDigest: digestOf(given) })
+        const id = yield* sessions.open({ name, tokenDigest: digestSecret(given) })
         yield* onTheWay(withSession(id, yield* secure))
         return { name, role, expiresAt: yield* endOf(Option.some(id)) }
       })

@@ -4,7 +4,7 @@ import { version } from "../../schema/version.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** The address of a listening service as a browser takes it. */
-export const baseUrl = (address: HttpServer.Address): string =>
+export const formatBaseUrl = (address: HttpServer.Address): string =>
   address._tag === "UnixAddress"
     ? address.path
     : `http://${address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname}:${address.port}`
@@ -13,6 +13,6 @@ export const baseUrl = (address: HttpServer.Address): string =>
 export const Announce = Layer.effectDiscard(Effect.gen(function*() {
   const { address } = yield* HttpServer.HttpServer
   const { file } = yield* Settings
-  const url = baseUrl(address)
+  const url = formatBaseUrl(address)
   yield* Effect.logInfo(`Berth ${version} listens on ${url}. Reference: ${url}/reference. Settings: ${file}`)
 }))

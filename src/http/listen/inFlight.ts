@@ -45,7 +45,7 @@ const refuse = (response: ServerResponse) => {
  * that reads none makes the service hold one answer, and not `maxInFlight`. That many may be sent; one more is refused,
  * and ends the connection after the answers to those before it. A connection that breaks lets go of all that it has.
  */
-export const boundInFlight = (handle: Handler): Handler => {
+export const limitInFlight = (handle: Handler): Handler => {
   const connections = new WeakMap<Socket, InFlight>()
   const inFlightOn = (socket: Socket): InFlight => {
     const before = connections.get(socket)

@@ -2,7 +2,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
-import { boundInFlight } from "./inFlight.ts"
+import { limitInFlight } from "./inFlight.ts"
 import { makeServer } from "./nodeServer.ts"
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -78,7 +78,7 @@ const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpS
       address: addressOf(server),
       serve: (app, middleware) =>
         Effect.gen(function*() {
-          const handle = boundInFlight(
+          const handle = limitInFlight(
             yield* middleware === undefined
               ? NodeHttpServer.makeHandler(app)
               : NodeHttpServer.makeHandler(app, middleware)

@@ -1,13 +1,13 @@
 import { HttpServer } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { recordService } from "../../services/state/discovery/serviceFile.ts"
-import { baseUrl } from "./announce.ts"
+import { formatBaseUrl } from "./announce.ts"
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
 
 /** URL at which a service is reached from its own machine. */
-export const addressHere = (address: HttpServer.Address): string =>
-  baseUrl(
+export const formatLocalUrl = (address: HttpServer.Address): string =>
+  formatBaseUrl(
     address._tag === "UnixAddress"
       ? address
       : { ...address, hostname: everywhere[address.hostname] ?? address.hostname }
@@ -15,7 +15,7 @@ export const addressHere = (address: HttpServer.Address): string =>
 
 const recordWhileListening = (options?: { readonly command: boolean }) =>
   Layer.scopedDiscard(
-    Effect.flatMap(HttpServer.HttpServer, ({ address }) => recordService(addressHere(address), options))
+    Effect.flatMap(HttpServer.HttpServer, ({ address }) => recordService(formatLocalUrl(address), options))
   )
 
 /** Lets other programs of the same user find the service while it listens. */

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { networkOf } from "./networkOf.ts"
+import { toNetwork } from "./networkOf.ts"
 
 /** Wrong tokens of an address that are answered at once; each further one waits twice as long as the one before it. */
 export const freeTries = 3
@@ -78,7 +78,7 @@ export const WrongTokensLive: Layer.Layer<WrongTokens> = Layer.scoped(
 
     return {
       throttle: Effect.fn("WrongTokens.throttle")(function*(address) {
-        const tries = record(networkOf(Option.getOrElse(address, () => "")), yield* Clock.currentTimeMillis)
+        const tries = record(toNetwork(Option.getOrElse(address, () => "")), yield* Clock.currentTimeMillis)
         const millis = waitAfter(tries.count)
         if (millis === 0) return
         if (tries.waiting >= mostWaiting || waitingInAll >= mostWaitingInAll) return yield* tooMany()

@@ -21,7 +21,7 @@ const valuesOf = (header: string, wanted: string): ReadonlyArray<string> =>
  * is sent: it proves that the page is on https, and another host of the same domain may have set the plain one. Nothing
  * where a name stands twice.
  */
-export const sessionIdIn = (headers: Headers.Headers): Option.Option<string> => {
+export const readSessionId = (headers: Headers.Headers): Option.Option<string> => {
   const cookies = headers["cookie"] ?? ""
   const fromHost = valuesOf(cookies, hostCookie)
   const ids = fromHost.length > 0 || isSecure(headers) ? fromHost : valuesOf(cookies, plainCookie)

@@ -1,11 +1,11 @@
 import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option } from "effect"
 import { withShortWords } from "../../schema/words/quoted.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { shownText } from "../../services/secrets/shownText.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
+import { redactText } from "../../services/secrets/shownText.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { noSuchEndpoint } from "./noSuchEndpoint.ts"
+import { makeEndpointNotFound } from "./noSuchEndpoint.ts"
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
@@ -18,14 +18,14 @@ export const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiErro
 const known = (failure: unknown): Option.Option<ApiError> => {
   if (failure instanceof ApiError) return Option.some(failure)
   if (failure instanceof HttpApiError.HttpApiDecodeError) return Option.some(fromIssues(failure))
-  if (failure instanceof HttpServerError.RouteNotFound) return Option.some(noSuchEndpoint(failure.request))
+  if (failure instanceof HttpServerError.RouteNotFound) return Option.some(makeEndpointNotFound(failure.request))
   return failure instanceof HttpServerError.RequestError
     ? Option.some(badRequest("The request body cannot be read: it did not arrive whole, or is not text"))
     : Option.none()
 }
 
 /** The response to a failure: `{error}` and its status. */
-export const errorResponse = (
+export const buildErrorResponse = (
   { headers = {}, message, status }: Pick<ApiError, "headers" | "message" | "status">
 ): HttpServerResponse.HttpServerResponse => HttpServerResponse.unsafeJson({ error: message }, { status, headers })
 
@@ -35,32 +35,32 @@ const stackOf = (text: string) => text.split("\n").filter((line) => /^\s+at /.te
  * Logs a defect whole, and answers it as a plain 500, so that nothing internal leaves the service. Of a text that cannot
  * be freed of secrets, since reading the settings is what fails, only the places in the code are logged.
  */
-export const unforeseen = (
+export const handleDefect = (
   cause: Cause.Cause<unknown>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Settings> =>
   Effect.gen(function*() {
     const words = Cause.pretty(cause, { renderErrorCause: true })
-    const [first = "", ...lines] = yield* withoutSecrets(words).pipe(
+    const [first = "", ...lines] = yield* scrubSecrets(words).pipe(
       Effect.catchAllCause(() => Effect.succeed(`its message may hold secrets\n${stackOf(words)}`)),
       Effect.map((text) => text.split("\n"))
     )
     yield* Effect.logError(`A request failed in a way that was not foreseen: ${first}`, ...lines)
-    return errorResponse({ status: 500, message: "Internal error: see the service's log" })
+    return buildErrorResponse({ status: 500, message: "Internal error: see the service's log" })
   })
 
 /** Renders every failure as `{error}` with its own status, and what nobody foresaw as `unforeseen` does. */
 export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
   const settings = yield* Settings
-  const shown = (text: string) => Effect.map(settings.secrets, (secrets) => shownText(text, secrets))
+  const shown = (text: string) => Effect.map(settings.secrets, (secrets) => redactText(text, secrets))
   return (app) =>
     Effect.catchAllCause(app, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       return Option.match(known(Cause.squash(cause)), {
         onSome: (failure) =>
           Effect.map(shown(failure.message), (message) =>
-            errorResponse({ ...failure, message: withShortWords(message) })),
+            buildErrorResponse({ ...failure, message: withShortWords(message) })),
         onNone: () =>
-          Effect.provideService(unforeseen(cause), Settings, settings)
+          Effect.provideService(handleDefect(cause), Settings, settings)
       })
     })
 }))

@@ -1,11 +1,11 @@
 import { Either } from "effect"
-import { nearest } from "../../schema/words/nearest.ts"
+import { findNearest } from "../../schema/words/nearest.ts"
 import { cut } from "../../schema/words/quoted.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { normalizeTarget, plainPaths } from "./requestTarget.ts"
 
 /** Reason why a request leads to no endpoint: its path is unknown, or takes only other methods. */
-export const noSuchEndpoint = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {
+export const makeEndpointNotFound = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {
   const target = Either.getOrUndefined(normalizeTarget(method, url))
   const path = target?.path ?? url.replace(/\?[^]*/, "")
   const allowed = target?.destination._tag === "Nowhere" ? target.destination.methods : []
@@ -14,7 +14,7 @@ export const noSuchEndpoint = ({ method, url }: { readonly method: string; reado
     const allow = allowed.flatMap((name) => name === "GET" ? ["GET", "HEAD"] : [name]).join(", ")
     return new ApiError({ status: 405, message, headers: { allow } })
   }
-  const meant = nearest(path, plainPaths)
+  const meant = findNearest(path, plainPaths)
   const hint = meant === undefined ? "See /reference for what there is" : `Did you mean ${meant}?`
   return new ApiError({ status: 404, message: `No such endpoint: ${method} ${cut(path)}. ${hint}` })
 }

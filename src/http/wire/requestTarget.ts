@@ -1,7 +1,7 @@
 import { HttpApi } from "@effect/platform"
 import { Either, Option } from "effect"
 import type { Access } from "../../services/access/rights.ts"
-import { accessOf, requiredAccess } from "../api/annotations/access.ts"
+import { collectRequiredAccess, resolveRequiredAccess } from "../api/annotations/access.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 /** A path that no route can be found for, because its percent-encoding is broken. */
@@ -25,7 +25,7 @@ export type Destination =
   | { readonly _tag: "Nowhere"; readonly methods: ReadonlyArray<string> }
 
 /** A request's target in its one normal form. */
-export interface Target {
+export interface RequestTarget {
   /** Path and query; all that is decided later is decided by it. */
   readonly url: string
   readonly path: string
@@ -57,12 +57,12 @@ const routes: Array<Route> = [
   route("/assets/:name", { _tag: "Asset" }),
   ...agentMethods.map((method) => route("/mcp", { _tag: "Agents" }, method))
 ]
-const access = accessOf(BerthApi)
+const access = collectRequiredAccess(BerthApi)
 HttpApi.reflect(BerthApi, {
   onGroup: () => undefined,
   onEndpoint: ({ endpoint: { method, path } }) => {
     const endpoint = `${method} ${path}`
-    routes.push(route(path, { _tag: "Endpoint", endpoint, access: requiredAccess(access, endpoint) }, method))
+    routes.push(route(path, { _tag: "Endpoint", endpoint, access: resolveRequiredAccess(access, endpoint) }, method))
   }
 })
 
@@ -93,7 +93,7 @@ const decodeSegment = Option.liftThrowable(decodeURIComponent)
  * Normalizes a request's target once, before anything is decided by it: the router ignores the case of letters,
  * doubled and trailing slashes, percent-encoding, and text after a `;`.
  */
-export const normalizeTarget = (method: string, given: string): Either.Either<Target, MalformedPath> => {
+export const normalizeTarget = (method: string, given: string): Either.Either<RequestTarget, MalformedPath> => {
   const [beforeQuery = "", query = ""] = given.split(/\?([^]*)/)
   const decoded = Option.all(segmentsOf(beforeQuery.replace(/[;#][^]*/, "")).map(decodeSegment))
   if (Option.isNone(decoded)) return Either.left({ _tag: "MalformedPath" })
@@ -114,13 +114,15 @@ export const normalizeTarget = (method: string, given: string): Either.Either<Ta
 }
 
 /** The endpoint that a request is for, by its `POST /path` in the contract. */
-export const endpointOf = ({ method, url }: { readonly method: string; readonly url: string }): Option.Option<string> =>
+export const findEndpoint = (
+  { method, url }: { readonly method: string; readonly url: string }
+): Option.Option<string> =>
   Option.flatMap(
     Either.getRight(normalizeTarget(method, url)),
     ({ destination }) => destination._tag === "Endpoint" ? Option.some(destination.endpoint) : Option.none()
   )
 
-const targetFrom = (segments: ReadonlyArray<string>, query: string, destination: Destination): Target => {
+const targetFrom = (segments: ReadonlyArray<string>, query: string, destination: Destination): RequestTarget => {
   const path = `/${segments.map(encodeURIComponent).join("/")}`
   return { url: query === "" ? path : `${path}?${query}`, path, hasQuery: query !== "", destination }
 }

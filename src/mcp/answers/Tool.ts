@@ -2,15 +2,15 @@ import { Effect, Predicate, Schema, SchemaAST } from "effect"
 import type { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
-import { quoted } from "../../schema/words/quoted.ts"
-import { escapedFields } from "./escapedData.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
+import { escapeFields } from "./escapedData.ts"
 import { fenceData } from "./fenceData.ts"
-import { shortText } from "./shortenAnswer.ts"
-import { type ObjectSchema, slimSchema } from "./slimSchema.ts"
-import { LeftOut, withinBudget } from "./withinBudget.ts"
+import { shortenText } from "./shortenAnswer.ts"
+import { buildToolSchema, type ObjectSchema } from "./slimSchema.ts"
+import { fitToBudget, LeftOut } from "./withinBudget.ts"
 
 /** Receives progress messages while the caller waits. */
-export type Heard = (progress: string) => Effect.Effect<void>
+export type ProgressListener = (progress: string) => Effect.Effect<void>
 
 /** Answer of a tool: data that fits its output schema, and its text between two unforgeable fence lines. */
 export interface ToolAnswer {
@@ -29,13 +29,13 @@ export interface Tool {
   readonly inputSchema: ObjectSchema
   readonly outputSchema: ObjectSchema
   /** Checks what an agent sends, does it, and answers; what is wrong with it is a failure in words. */
-  readonly call: (given: unknown, heard: Heard) => Effect.Effect<ToolAnswer, BerthError, Berth>
+  readonly call: (given: unknown, heard: ProgressListener) => Effect.Effect<ToolAnswer, BerthError, Berth>
 }
 
 interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "description" | "readOnly"> {
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<B, J>
-  readonly call: (given: A, heard: Heard) => Effect.Effect<B, BerthError, Berth>
+  readonly call: (given: A, heard: ProgressListener) => Effect.Effect<B, BerthError, Berth>
   /** The text of an answer that is bounded and fenced already; its data as JSON, bounded and fenced here, unless given. */
   readonly text?: (answer: B) => string
 }
@@ -50,37 +50,39 @@ const longestFailure = 8_000
 /** A failure whose message may quote servers, files and people, which must not pass for words of the service. */
 const fencedFailure = (name: string) => (error: BerthError) =>
   Effect.flatMap(
-    fenceData("failure", `why ${name} failed, with words of others in it`, shortText(error.message, longestFailure)),
+    fenceData("failure", `why ${name} failed, with words of others in it`, shortenText(error.message, longestFailure)),
     (message) => new BerthError({ ...error, message })
   )
 
 const strictly = { errors: "all", onExcessProperty: "error" } as const
 
 /** A tool whose two ends are checked by its schemas, and whose answers and failures show text of others as data. */
-export const tool = <A, I, B, J extends object>(
+export const defineTool = <A, I, B, J extends object>(
   { call, description, input, name, output, readOnly, text, title }: Definition<A, I, B, J>
 ): Tool => {
-  const outputSchema = withLeftOut(slimSchema(output, { described: false }))
+  const outputSchema = withLeftOut(buildToolSchema(output, { described: false }))
   return {
     name,
     title,
     description,
     readOnly,
-    inputSchema: slimSchema(input, { described: true }),
+    inputSchema: buildToolSchema(input, { described: true }),
     outputSchema,
     call: (given, heard) =>
       Effect.gen(function*() {
         if (!Predicate.isRecord(given ?? {})) return yield* refused(`The input of ${name} must be an object`)
         const [unknown] = takesNothing(input) ? Object.keys(given ?? {}) : []
-        if (unknown !== undefined) return yield* refused(`${name} takes no arguments, and was given ${quoted(unknown)}`)
+        if (unknown !== undefined) {
+          return yield* refused(`${name} takes no arguments, and was given ${quoteInput(unknown)}`)
+        }
         const request = yield* Effect.mapError(
           Schema.decodeUnknown(input, strictly)(given ?? {}),
           (error) => refused(describeParseError(error, { whole: `The input of ${name}`, part: "argument" }))
         )
         const answer = yield* Effect.catchAll(call(request, heard), fencedFailure(name))
-        const data = escapedFields(yield* Effect.orDie(Schema.encode(output)(answer)))
+        const data = escapeFields(yield* Effect.orDie(Schema.encode(output)(answer)))
         if (text !== undefined) return { structured: data, text: text(answer) }
-        const structured = withinBudget(data, outputSchema)
+        const structured = fitToBudget(data, outputSchema)
         return { structured, text: yield* fenceData("answer", `the answer of ${name}`, JSON.stringify(structured)) }
       })
   }
@@ -90,6 +92,6 @@ const withLeftOut = (schema: ObjectSchema): ObjectSchema => ({
   ...schema,
   properties: {
     ...(typeof schema["properties"] === "object" ? schema["properties"] : {}),
-    leftOut: slimSchema(LeftOut, { described: true })
+    leftOut: buildToolSchema(LeftOut, { described: true })
   }
 })

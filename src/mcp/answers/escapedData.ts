@@ -1,13 +1,13 @@
 import { Predicate } from "effect"
-import { escapedLines } from "../../schema/words/escaped.ts"
+import { escapeTextLines } from "../../schema/words/escaped.ts"
 
 /** Data whose texts and names, at every depth, are as `escapedLines` makes them. */
-export const escapedData = (data: unknown): unknown => {
-  if (typeof data === "string") return escapedLines(data)
-  if (Array.isArray(data)) return data.map(escapedData)
-  return Predicate.isRecord(data) ? escapedFields(data) : data
+export const escapeData = (data: unknown): unknown => {
+  if (typeof data === "string") return escapeTextLines(data)
+  if (Array.isArray(data)) return data.map(escapeData)
+  return Predicate.isRecord(data) ? escapeFields(data) : data
 }
 
 /** The same of an object. */
-export const escapedFields = (data: object): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(data).map(([name, value]) => [escapedLines(name), escapedData(value)]))
+export const escapeFields = (data: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => [escapeTextLines(name), escapeData(value)]))

@@ -1,4 +1,4 @@
-import { escapedLines } from "../../schema/words/escaped.ts"
+import { escapeTextLines } from "../../schema/words/escaped.ts"
 
 /** Bytes of logs for an agent: default, least and most. */
 export const usualBytes = 16_000
@@ -6,8 +6,8 @@ export const leastBytes = 1_000
 export const mostBytes = 100_000
 
 /** The last whole lines of logs that fit as an agent reads them, and whether any were left out. */
-export const newestLogs = (logs: string, maxBytes: number): { readonly text: string; readonly cut: boolean } => {
-  const text = escapedLines(logs).replace(/\n$/, "")
+export const tailLogs = (logs: string, maxBytes: number): { readonly text: string; readonly cut: boolean } => {
+  const text = escapeTextLines(logs).replace(/\n$/, "")
   const bytes = new TextEncoder().encode(text)
   if (bytes.length <= maxBytes) return { text, cut: false }
   const end = new TextDecoder().decode(bytes.slice(bytes.length - maxBytes))

@@ -3,7 +3,7 @@ import { Berth, type Call } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { RunEvent } from "../../client/runEvents.ts"
 import { isEnded, Run } from "../../schema/runs/Run.ts"
-import type { Heard } from "./Tool.ts"
+import type { ProgressListener } from "./Tool.ts"
 
 /** Longest wait of a tool for the end of a run. Clients time out after a minute. */
 const longestWait = Duration.seconds(45)
@@ -29,7 +29,7 @@ const nextOf = ({ id, state }: Run): string =>
   isEnded(state) ? "It has ended." : `It goes on: ask get_run with the id ${id}. Only cancel_run cancels it.`
 
 /** Answer about a run. */
-export const briefOf = (run: Run): RunBrief => ({
+export const summarizeRun = (run: Run): RunBrief => ({
   id: run.id,
   kind: run.kind,
   state: run.state,
@@ -65,7 +65,10 @@ const about = (run: Run) => (error: BerthError) =>
  * Starts a run and waits a while for its end, telling how far it comes. A caller who leaves stops waiting; the run goes
  * on.
  */
-export const runOutcome = <A>(call: Call<A>, heard: Heard): Effect.Effect<RunBrief, BerthError, Berth> =>
+export const awaitRunOutcome = <A>(
+  call: Call<A>,
+  heard: ProgressListener
+): Effect.Effect<RunBrief, BerthError, Berth> =>
   Effect.gen(function*() {
     const berth = yield* Berth
     const { events, result, run } = yield* berth.start(call)
@@ -74,5 +77,5 @@ export const runOutcome = <A>(call: Call<A>, heard: Heard): Effect.Effect<RunBri
       (event) => Option.match(progressOf(event), { onNone: () => Effect.void, onSome: heard })
     ).pipe(Effect.zipRight(result))
     yield* Effect.mapError(Effect.timeoutOption(ended, longestWait), about(run))
-    return briefOf(yield* Effect.mapError(berth.use((api) => api.getRun({ path: { id: run.id } })), about(run)))
+    return summarizeRun(yield* Effect.mapError(berth.use((api) => api.getRun({ path: { id: run.id } })), about(run)))
   })

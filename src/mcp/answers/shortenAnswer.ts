@@ -20,7 +20,7 @@ const longestName = 200
 const noteLength = 40
 
 /** The begin of a long text, and how much of it is missing. */
-export const shortText = (text: string, most: number): string => {
+export const shortenText = (text: string, most: number): string => {
   if (text.length <= Math.max(longestName, most + noteLength)) return text
   const begin = text.slice(0, most).replace(/[\ud800-\udbff]$/, "")
   return `${begin}… (${text.length - begin.length} characters left out)`
@@ -37,7 +37,7 @@ const join = (parts: ReadonlyArray<Shortened>): Shortened["leftOut"] => parts.fl
 
 /** Shortens what is long within a value, and keeps what its schema requires. */
 export const shortenAnswer = (value: unknown, schema: unknown, limits: Limits, path: string): Shortened => {
-  if (typeof value === "string") return { value: shortText(value, limits.text), leftOut: [] }
+  if (typeof value === "string") return { value: shortenText(value, limits.text), leftOut: [] }
   if (Array.isArray(value)) {
     const items = Predicate.isRecord(schema) ? schema["items"] : undefined
     const kept = value.slice(0, limits.entries).map((entry) => shortenAnswer(entry, items, limits, path))

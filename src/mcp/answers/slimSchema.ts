@@ -64,7 +64,7 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
  * A schema as a tool shows it to a model: one object without references, titles and examples, so that a list of tools
  * stays short. What comes in is described, what goes out is not.
  */
-export const slimSchema = <A, I>(
+export const buildToolSchema = <A, I>(
   schema: Schema.Schema<A, I>,
   { described }: { readonly described: boolean }
 ): ObjectSchema => {

@@ -94,7 +94,7 @@ const withoutTheRest = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> => {
  * An answer that is not too long to read. Long texts in it are shortened, then lists within its entries, and then the
  * entries that still do not fit are left out; the answer says how much is missing.
  */
-export const withinBudget = (answer: Answer, schema: ObjectSchema): Answer => {
+export const fitToBudget = (answer: Answer, schema: ObjectSchema): Answer => {
   if (lengthOf(answer) <= budget) return answer
   const within = (limit: Limits) => fieldsOf(answer, schema, limit)
   const [least = { text: 0, entries: 0 }, ...others] = limits

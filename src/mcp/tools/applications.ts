@@ -5,14 +5,14 @@ import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
 import { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
 import { Verification } from "../../schema/applications/Verify.ts"
 import { PlanHash } from "../../schema/basics/planHash.ts"
-import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
-import { tool } from "../answers/Tool.ts"
-import { withoutNull } from "../answers/withoutNull.ts"
+import { awaitRunOutcome, RunBrief } from "../answers/runOutcome.ts"
+import { defineTool } from "../answers/Tool.ts"
+import { omitNull } from "../answers/withoutNull.ts"
 
-const declared = { ...AppRequest.fields, appName: withoutNull(AppRequest.fields.appName) }
+const declared = { ...AppRequest.fields, appName: omitNull(AppRequest.fields.appName) }
 const input = Schema.Struct(declared)
 
-export const appDrift = tool({
+export const appDrift = defineTool({
   name: "app_drift",
   title: "Drift of an application",
   description:
@@ -24,7 +24,7 @@ export const appDrift = tool({
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.drift({ payload })))
 })
 
-export const planApp = tool({
+export const planApp = defineTool({
   name: "plan_app",
   title: "Plan an upsert",
   description: "Plans an upsert: its changes on the platform, in its " +
@@ -35,7 +35,7 @@ export const planApp = tool({
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.platformPlan({ payload })))
 })
 
-export const applyApp = tool({
+export const applyApp = defineTool({
   name: "apply_app",
   title: "Upsert as planned",
   description:
@@ -47,10 +47,10 @@ export const applyApp = tool({
     planHash: PlanHash.annotations({ description: "The planHash that plan_app answered." })
   }),
   output: RunBrief,
-  call: (payload, heard) => runOutcome((api) => api.upsert({ payload }), heard)
+  call: (payload, heard) => awaitRunOutcome((api) => api.upsert({ payload }), heard)
 })
 
-export const verifyApp = tool({
+export const verifyApp = defineTool({
   name: "verify_app",
   title: "Verify the way to an application",
   description: "Checks that a request gets through to an application: the platform says that it runs, its port takes " +
@@ -65,7 +65,7 @@ const removable = {
   uuid: Schema.NonEmptyString.annotations({ description: "The application's uuid, as overview tells it." })
 }
 
-export const planRemoval = tool({
+export const planRemoval = defineTool({
   name: "plan_removal",
   title: "Plan a removal",
   description:
@@ -77,7 +77,7 @@ export const planRemoval = tool({
   call: (path) => Effect.flatMap(Berth, ({ use }) => use((api) => api.planRemoval({ path })))
 })
 
-export const removeApp = tool({
+export const removeApp = defineTool({
   name: "remove_app",
   title: "Remove as planned",
   description: "Removes an application from the platform with its route and webhooks, exactly as plan_removal said; " +

@@ -6,9 +6,9 @@ import { ContainerPlanRequest, RollbackRequest } from "../../schema/deploy/Deplo
 import { ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
 import { PlannedTarget, TargetsPlan, TargetsPlanHash } from "../../schema/targets/Targets.ts"
-import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
-import { tool } from "../answers/Tool.ts"
-import { withoutNull } from "../answers/withoutNull.ts"
+import { awaitRunOutcome, RunBrief } from "../answers/runOutcome.ts"
+import { defineTool } from "../answers/Tool.ts"
+import { omitNull } from "../answers/withoutNull.ts"
 
 const planned = {
   projectPath: ContainerPlanRequest.fields.projectPath,
@@ -19,8 +19,8 @@ const planned = {
   remotePath: Schema.optional(Schema.String).annotations({
     description: "The directory on that server; without it that of the target of container.json that is on it."
   }),
-  pull: withoutNull(ContainerPlanRequest.fields.pull),
-  onUnhealthy: withoutNull(ContainerPlanRequest.fields.onUnhealthy)
+  pull: omitNull(ContainerPlanRequest.fields.pull),
+  onUnhealthy: omitNull(ContainerPlanRequest.fields.onUnhealthy)
 }
 
 const applied = "Waits up to 45 seconds; a longer run goes on, and get_run tells its end."
@@ -65,7 +65,7 @@ const Planned = Schema.extend(
   })
 )
 
-export const planDeploy = tool({
+export const planDeploy = defineTool({
   name: "plan_deploy",
   title: "Plan a deploy",
   description:
@@ -84,7 +84,7 @@ export const planDeploy = tool({
     })
 })
 
-export const applyDeploy = tool({
+export const applyDeploy = defineTool({
   name: "apply_deploy",
   title: "Deploy as planned",
   description:
@@ -100,13 +100,14 @@ export const applyDeploy = tool({
     Effect.flatMap(
       placeIn(wanted),
       Option.match({
-        onSome: (place) => runOutcome((api) => api.deploy({ payload: { ...place, planHash } }), heard),
-        onNone: () => runOutcome((api) => api.deployTargets({ payload: { ...targetsIn(wanted), planHash } }), heard)
+        onSome: (place) => awaitRunOutcome((api) => api.deploy({ payload: { ...place, planHash } }), heard),
+        onNone: () =>
+          awaitRunOutcome((api) => api.deployTargets({ payload: { ...targetsIn(wanted), planHash } }), heard)
       })
     )
 })
 
-export const rollback = tool({
+export const rollback = defineTool({
   name: "rollback",
   title: "Roll a stack back",
   description:
@@ -118,10 +119,10 @@ export const rollback = tool({
     release: Schema.NonEmptyString.annotations({ description: "The id of the release to run." })
   }),
   output: RunBrief,
-  call: (payload, heard) => runOutcome((api) => api.rollback({ payload }), heard)
+  call: (payload, heard) => awaitRunOutcome((api) => api.rollback({ payload }), heard)
 })
 
-export const compare = tool({
+export const compare = defineTool({
   name: "compare",
   title: "Compare with what is deployed",
   description:

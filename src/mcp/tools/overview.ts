@@ -3,7 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { describeCare } from "../../schema/NeedsCare.ts"
 import { ObservedApplication, ObservedProject, ObservedServer, ObservedStack, Overview } from "../../schema/Overview.ts"
 import { LocalProject } from "../../schema/projects/Project.ts"
-import { tool } from "../answers/Tool.ts"
+import { defineTool } from "../answers/Tool.ts"
 
 const ofStack = ObservedStack.omit("containerNames", "containerStates", "failing", "observedAt")
 
@@ -23,7 +23,7 @@ const Brief = Schema.Struct({
   }))
 })
 
-export const overview = tool({
+export const overview = defineTool({
   name: "overview",
   title: "Overview",
   description: "Everything that needs care; projects, applications and servers with their state. Begin here.",
@@ -50,7 +50,7 @@ export const overview = tool({
     })
 })
 
-export const listProjects = tool({
+export const listProjects = defineTool({
   name: "list_projects",
   title: "List projects",
   description: "The deployable projects of this machine, with the server and remote path that plan_deploy needs.",

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { RunKind, RunState } from "../../schema/runs/Run.ts"
-import { briefOf, RunBrief } from "../answers/runOutcome.ts"
-import { tool } from "../answers/Tool.ts"
+import { RunBrief, summarizeRun } from "../answers/runOutcome.ts"
+import { defineTool } from "../answers/Tool.ts"
 
 const mostListed = 50
 
@@ -13,7 +13,7 @@ const Listed = Schema.Struct({
   next: Schema.NullOr(Schema.String)
 })
 
-export const listRuns = tool({
+export const listRuns = defineTool({
   name: "list_runs",
   title: "List runs",
   description: "Deploys, rollbacks, builds, pulls and upserts, the newest first. get_run tells one with its steps.",
@@ -31,21 +31,21 @@ export const listRuns = tool({
     Effect.gen(function*() {
       const berth = yield* Berth
       const { next, runs } = yield* berth.use((api) => api.listRuns({ urlParams: { ...query, limit } }))
-      return { runs: runs.map(briefOf), next }
+      return { runs: runs.map(summarizeRun), next }
     })
 })
 
-export const getRun = tool({
+export const getRun = defineTool({
   name: "get_run",
   title: "Show a run",
   description: "The steps of a run, and its result or error. A run continues whether or not anybody asks.",
   readOnly: true,
   input: RunId,
   output: RunBrief,
-  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.getRun({ path })), briefOf))
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.getRun({ path })), summarizeRun))
 })
 
-export const cancelRun = tool({
+export const cancelRun = defineTool({
   name: "cancel_run",
   title: "Cancel a run",
   description:
@@ -54,5 +54,5 @@ export const cancelRun = tool({
   readOnly: false,
   input: RunId,
   output: RunBrief,
-  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.cancelRun({ path })), briefOf))
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.cancelRun({ path })), summarizeRun))
 })

@@ -3,10 +3,10 @@ import { Berth } from "../../client/Berth.ts"
 import { DeployedProject } from "../../schema/servers/Container.ts"
 import { serverId } from "../../schema/words/describedFields.ts"
 import { fenceData } from "../answers/fenceData.ts"
-import { leastBytes, mostBytes, newestLogs, usualBytes } from "../answers/newestLogs.ts"
-import { tool } from "../answers/Tool.ts"
+import { leastBytes, mostBytes, tailLogs, usualBytes } from "../answers/newestLogs.ts"
+import { defineTool } from "../answers/Tool.ts"
 
-export const scanServer = tool({
+export const scanServer = defineTool({
   name: "scan_server",
   title: "Scan a server",
   description:
@@ -22,7 +22,7 @@ export const scanServer = tool({
     })
 })
 
-export const readLogs = tool({
+export const readLogs = defineTool({
   name: "read_logs",
   title: "Read logs",
   description:
@@ -50,7 +50,7 @@ export const readLogs = tool({
       const berth = yield* Berth
       const urlParams = { ...query, ...(lines === undefined ? {} : { lines: String(lines) }) }
       const { logs } = yield* berth.use((api) => api.serverLogs({ path: { id }, urlParams }))
-      const { cut, text } = newestLogs(logs, maxBytes)
+      const { cut, text } = tailLogs(logs, maxBytes)
       return { logs: yield* fenceData("logs", "what the container wrote", text), cut }
     }),
   text: ({ logs }) => logs

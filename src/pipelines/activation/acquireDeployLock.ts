@@ -1,6 +1,6 @@
 import { Data, Duration, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope, Stream } from "effect"
 import { deployLockCommand, lockedElsewhere } from "../../remote/deploy/deployLockCommand.ts"
-import { commandFailed, serverWords } from "../../remote/execute.ts"
+import { makeCommandFailed, scrubServerOutput } from "../../remote/execute.ts"
 import { DeployLocked } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
@@ -54,7 +54,7 @@ export const acquireDeployLock = Effect.fn("deploy.acquireDeployLock")(function*
       if (said === "held") return revision
       const code = yield* process.exit
       if (code === lockedElsewhere) return yield* new LockTaken({ by: Option.getOrElse(answer, () => "\tunknown") })
-      return yield* commandFailed(server, command, code, yield* process.stderr)
+      return yield* makeCommandFailed(server, command, code, yield* process.stderr)
     }).pipe(closeOnFailure)
 
   const begun = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
@@ -69,7 +69,7 @@ export const acquireDeployLock = Effect.fn("deploy.acquireDeployLock")(function*
         const locked = new DeployLocked({
           remotePath,
           server: server.name,
-          holder: serverWords(server, words).slice(0, longestHolder)
+          holder: scrubServerOutput(server, words).slice(0, longestHolder)
         })
         if (!held.startsWith(instance.id)) return yield* locked
         const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)

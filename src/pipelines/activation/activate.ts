@@ -1,9 +1,9 @@
 import { Data, Deferred, Duration, Effect, Mailbox, Option, type Scope, Stream } from "effect"
 import { activateCommand, type Activation } from "../../remote/activation/activateCommand.ts"
-import { composeError } from "../../remote/activation/composeError.ts"
+import { parseComposeError } from "../../remote/activation/composeError.ts"
 import { type Bridge, parseBridges } from "../../remote/bridge/bridgeCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { serverWords } from "../../remote/execute.ts"
+import { scrubServerOutput } from "../../remote/execute.ts"
 import { type ContainerState, parseInspect } from "../../remote/stack/inspectCommand.ts"
 import { DeployFailed } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
@@ -13,8 +13,8 @@ import type { Steps } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { describeStateAfter, halfway, stoppedHalfway, unchanged, untouched } from "./failureState.ts"
-import { type KeptRelease, parseKeptRelease, withoutRelease } from "./keptRelease.ts"
+import { describeStateAfter, halfway, requireUnchanged, stoppedHalfway, untouched } from "./failureState.ts"
+import { type KeptRelease, makeReleaseNotKept, parseKeptRelease } from "./keptRelease.ts"
 import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
 /** The server could not load the image, says why, and has undone the attempt. */
@@ -103,19 +103,19 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
       while (true) {
         const line = yield* Effect.optionFromOptional(lines.take)
         if (Option.isNone(line)) {
-          const words = serverWords(server, yield* process.stderr)
+          const words = scrubServerOutput(server, yield* process.stderr)
           return yield* new DeployFailed({
             step: stage,
             reason: words === "" ? stoppedHalfway : words,
             // It had not come to the load yet.
-            state: stage === "load" && !seen.includes("step\tload") ? unchanged : halfway
+            state: stage === "load" && !seen.includes("step\tload") ? requireUnchanged : halfway
           })
         }
         if (line.value === `step\t${next}`) return seen
         if (line.value.startsWith("failed\t")) {
           const [, step = stage, restored, before] = line.value.split("\t")
           const said = yield* rest
-          const reason = serverWords(server, step === "start" ? composeError(said) : said) ||
+          const reason = scrubServerOutput(server, step === "start" ? parseComposeError(said) : said) ||
             "the server did not say why"
           const state = describeStateAfter({ step, isRestored: restored === "yes", wasRunning: before === "running" })
           return yield* step === "load" ? new LoadFailed({ reason, state }) : new DeployFailed({ step, reason, state })
@@ -161,7 +161,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
         Deferred.fail(started, error),
         Deferred.fail(seen, error),
         // Once the containers were seen the stack runs: no failure of this is the deploy's.
-        Deferred.succeed(kept, withoutRelease(error.message))
+        Deferred.succeed(kept, makeReleaseNotKept(error.message))
       ], { discard: true })
     ),
     Effect.forkScoped

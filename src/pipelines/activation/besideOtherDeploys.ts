@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { deployPlaces } from "../../services/locks/LockKey.ts"
+import { makeDeploySlots } from "../../services/locks/LockKey.ts"
 import { Locks } from "../../services/locks/Locks.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import { overConnection } from "../../services/ssh/connectionIndex.ts"
+import { withConnection } from "../../services/ssh/connectionIndex.ts"
 
 /** Stacks of one server that this process works on concurrently, each over its own connection. */
 const deploysAtOnce = 4
@@ -14,7 +14,7 @@ const waitStep = "wait"
  * Runs an effect on a stack beside up to three others on stacks of its server, over a connection of its own. Waits for a
  * place in a step `wait`. The deploy lock, not this, keeps runs on one remote path apart.
  */
-export const besideOtherDeploys = (server: Pick<ServerAccess, "host" | "name" | "port">) =>
+export const limitConcurrentDeploys = (server: Pick<ServerAccess, "host" | "name" | "port">) =>
 <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | Locks | Steps> =>
@@ -26,8 +26,8 @@ export const besideOtherDeploys = (server: Pick<ServerAccess, "host" | "name" | 
         )
         ? steps.record({ step: waitStep, status: "done", detail })
         : Effect.void)
-    return locks.withPlace(deployPlaces(server), {
+    return locks.withPlace(makeDeploySlots(server), {
       places: deploysAtOnce,
       waiting: steps.record({ step: waitStep, status: "running", detail })
-    })((index) => Effect.zipRight(waited, overConnection(index)(effect)))
+    })((index) => Effect.zipRight(waited, withConnection(index)(effect)))
   })

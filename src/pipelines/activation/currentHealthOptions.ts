@@ -3,11 +3,11 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { type HealthOptions, readHealthOptions, releaseHealthOptions } from "./health/healthOptions.ts"
+import { type HealthOptions, readHealthOptions, readReleaseHealthOptions } from "./health/healthOptions.ts"
 import { readReleases } from "./readReleases.ts"
 
 /** Health options of the release that runs at a remote path; those of the settings where none is known. */
-export const currentHealthOptions = (
+export const readCurrentHealthOptions = (
   server: ServerAccess,
   remotePath: string
 ): Effect.Effect<HealthOptions, SettingsError, Settings | Ssh> =>
@@ -15,6 +15,6 @@ export const currentHealthOptions = (
     Effect.orElseSucceed(() => []),
     Effect.flatMap((releases) => {
       const current = releases.find(({ isCurrent }) => isCurrent)
-      return current === undefined ? readHealthOptions() : releaseHealthOptions(current)
+      return current === undefined ? readHealthOptions() : readReleaseHealthOptions(current)
     })
   )

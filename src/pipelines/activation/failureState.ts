@@ -1,5 +1,5 @@
 /** Uploaded files lie beside their places still. */
-export const unchanged = "Nothing on the server was changed"
+export const requireUnchanged = "Nothing on the server was changed"
 
 /** Only images were loaded, and their names restored; or a second container was started, and removed. */
 export const untouched = "What ran before was not touched"
@@ -15,7 +15,7 @@ export const halfway = "What runs there now is unknown: deploy again, or run \"s
   "path on the server, which puts the previous version back"
 
 /** Report of a failed activation about the server. */
-export interface Undone {
+export interface UndoReport {
   readonly step: string
   /** True if the previous version is restored. */
   readonly isRestored: boolean
@@ -24,7 +24,7 @@ export interface Undone {
 }
 
 /** Describes the server's state after a failed activation and its undo. */
-export const describeStateAfter = ({ isRestored, step, wasRunning }: Undone): string => {
+export const describeStateAfter = ({ isRestored, step, wasRunning }: UndoReport): string => {
   if (!isRestored) {
     return "The files of the previous version are back, but it did not start again: docker compose up -d in the " +
       "remote path on the server starts it"
@@ -42,7 +42,7 @@ export const describeStateWithin = (step: string): string => {
     case "beforeDeploy":
     case "upload":
     case "stage":
-      return unchanged
+      return requireUnchanged
     case "pull":
     case "bridge":
       return untouched

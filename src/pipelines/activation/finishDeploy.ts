@@ -1,9 +1,9 @@
 import { Duration, Effect, Either, Option, type Scope } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import type { Steps } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeUnhealthy } from "./health/describeUnhealthy.ts"
@@ -29,7 +29,7 @@ export const finishDeploy = Effect.fn("deploy.finishDeploy")(function*(
   }
   // Read before the rollback replaces these containers.
   const details = yield* describeUnhealthy(server, remotePath, health.unhealthy)
-  const verdict = `${health.status} after ${counted(Math.ceil(Duration.toSeconds(health.waited)), "second")}: ` +
+  const verdict = `${health.status} after ${pluralize(Math.ceil(Duration.toSeconds(health.waited)), "second")}: ` +
     `${health.complaints}.`
   const message = `Deployed to ${where}: the stack is ${verdict}`
   const unchanged = { success: true, healthy: false, status: health.status, message, details }
@@ -37,7 +37,7 @@ export const finishDeploy = Effect.fn("deploy.finishDeploy")(function*(
   if (Option.isNone(rolledBack)) return unchanged
   const { release, restored } = rolledBack.value
   if (Either.isLeft(restored)) {
-    const reason = (yield* withoutSecrets(restored.left.reason)).replace(/\.$/, "")
+    const reason = (yield* scrubSecrets(restored.left.reason)).replace(/\.$/, "")
     return {
       ...unchanged,
       message:

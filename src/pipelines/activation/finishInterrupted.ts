@@ -2,24 +2,24 @@ import { Effect, Option } from "effect"
 import { ActivationOutcome } from "../../remote/activation/outcomeCommand.ts"
 import { DeployFailed, type DeployResult, type OnUnhealthy } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { skip, step } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { executeStep, skipStep } from "../../services/runs/Steps.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { acquireDeployLock } from "./acquireDeployLock.ts"
-import { besideOtherDeploys } from "./besideOtherDeploys.ts"
+import { limitConcurrentDeploys } from "./besideOtherDeploys.ts"
 import { finishDeploy } from "./finishDeploy.ts"
 import { awaitHealth, type StackHealth } from "./health/awaitHealth.ts"
-import { describeHealth, healthOutcome } from "./health/describeHealth.ts"
+import { describeHealth, toHealthOutcome } from "./health/describeHealth.ts"
 import { describeUnhealthy } from "./health/describeUnhealthy.ts"
 import { type HealthOptions } from "./health/healthOptions.ts"
 import type { ExpectedService } from "./health/stackHealth.ts"
 import { readOutcome } from "./readOutcome.ts"
 import { readServerFacts } from "./readServerFacts.ts"
-import { restoreRelease, rollbackStep } from "./restoreRelease.ts"
-import { releaseToRestore } from "./rollBackIfUnhealthy.ts"
+import { restoreRelease, runRollbackStep } from "./restoreRelease.ts"
+import { chooseReleaseToRestore } from "./rollBackIfUnhealthy.ts"
 import { nothingBefore, undoOnCancel } from "./undoWhenCancelled.ts"
 
 /** Parameters to finish an activation that completed unattended. */
-export interface CarriedOut {
+export interface CompletedActivation {
   readonly services: ReadonlyArray<ExpectedService>
   readonly healthOptions: HealthOptions
   /** Beginning of the message: `Deployed to …`. */
@@ -58,14 +58,14 @@ const undo = (server: ServerAccess, remotePath: string, started: Started, health
 /** Starts the release before again where the run was cancelled. */
 const undoCancelled = (server: ServerAccess, remotePath: string, started: Started) =>
   Option.match(started.before, {
-    onNone: () => skip("rollback", nothingBefore),
+    onNone: () => skipStep("rollback", nothingBefore),
     onSome: (before) =>
-      rollbackStep(
+      runRollbackStep(
         before,
         Effect.gen(function*() {
           const facts = yield* readFactsUnderLock(server, remotePath, started)
           return yield* restoreRelease(server, remotePath, before, keptReleaseOf(started), facts)
-        }).pipe(Effect.scoped, besideOtherDeploys(server))
+        }).pipe(Effect.scoped, limitConcurrentDeploys(server))
       )
   })
 
@@ -74,12 +74,12 @@ const undoCancelled = (server: ServerAccess, remotePath: string, started: Starte
  * for its health, and has the release before run again where a deploy would have.
  */
 export const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
-  function*(server: ServerAccess, remotePath: string, started: Started, carried: CarriedOut) {
+  function*(server: ServerAccess, remotePath: string, started: Started, carried: CompletedActivation) {
     const { done, onUnhealthy, healthOptions, services } = carried
-    const health = yield* step(
+    const health = yield* executeStep(
       "health",
       awaitHealth(server, services, started.containers, healthOptions),
-      healthOutcome
+      toHealthOutcome
     ).pipe(undoOnCancel(undoCancelled(server, remotePath, started)))
     const message = `${done} while the service was started again: the stack ${describeHealth(health)}.`
     const asItIs = (more: string) =>
@@ -90,9 +90,9 @@ export const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
         uploadedFiles: [],
         message: message + more + details
       }))
-    const restorable = releaseToRestore(health, started.before, onUnhealthy)
+    const restorable = chooseReleaseToRestore(health, started.before, onUnhealthy)
     if (Option.isNone(restorable)) return yield* asItIs("")
-    return yield* besideOtherDeploys(server)(undo(server, remotePath, started, health)).pipe(
+    return yield* limitConcurrentDeploys(server)(undo(server, remotePath, started, health)).pipe(
       Effect.map(({ details, message, ...result }): DeployResult => ({
         ...result,
         uploadedFiles: [],
@@ -100,7 +100,7 @@ export const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
       })),
       Effect.catchAll((error) =>
         Effect.flatMap(
-          withoutSecrets(error instanceof DeployFailed ? error.reason : error.message),
+          scrubSecrets(error instanceof DeployFailed ? error.reason : error.message),
           (reason) =>
             asItIs(
               ` Release ${restorable.value} was not started again, so the new version is left as it is: ${reason}.`

@@ -4,7 +4,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** The line that tells an activation how many releases to keep: there has to be one that it can go back to. */
-export const keepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
+export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
   Effect.gen(function*() {
     const kept = yield* (yield* Settings).get("deploy.keepReleases")
     return `keep\t${onUnhealthy === "rollback" ? Math.max(kept, 2) : kept}`

@@ -11,7 +11,7 @@ export interface KeptRelease {
 }
 
 /** Reason why no release is known to be kept. */
-export const withoutRelease = (problem: string): KeptRelease => ({
+export const makeReleaseNotKept = (problem: string): KeptRelease => ({
   release: Option.none(),
   before: Option.none(),
   problem

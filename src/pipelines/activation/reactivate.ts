@@ -5,10 +5,10 @@ import { parseRestaged, restageCommand } from "../../remote/activation/restageCo
 import { execute } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { envFileNames } from "../projects/envFileNames.ts"
+import { listEnvFileNames } from "../projects/envFileNames.ts"
 import { activate, type ActivationFacts } from "./activate.ts"
 
 /** The images of a release are there, and only have to get their names back. */
@@ -18,11 +18,11 @@ const sourceOf = ({ images }: Pick<RemoteRelease, "images">): ImageSource => ({
   platform: "",
   names: images,
   format: "{{.Id}}",
-  expected: sha256Of(images.map(({ id }) => `${id}\n`).join(""))
+  expected: computeSha256(images.map(({ id }) => `${id}\n`).join(""))
 })
 
 /** The names of all files of a release, below the remote path. */
-export const releaseFiles = (
+export const listReleaseFiles = (
   { manifest: { composeFile, envFiles, files, largeFiles } }: Pick<RemoteRelease, "manifest">
 ): ReadonlyArray<string> => [composeFile, ...envFiles, ...files, ...largeFiles]
 
@@ -59,9 +59,9 @@ export const reactivate = Effect.fn("deploy.reactivate")(function*(
     composeFile: manifest.composeFile,
     source: sourceOf(release),
     stagedFiles,
-    envFiles: envFileNames({
+    envFiles: listEnvFileNames({
       envFiles: manifest.envFiles,
-      files: releaseFiles(release).map((name) => ({ name }))
+      files: listReleaseFiles(release).map((name) => ({ name }))
     }, facts),
     images: release.images.map(({ name }) => name),
     release: note

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { type ActivationOutcome, outcomeCommand, parseOutcome } from "../../remote/activation/outcomeCommand.ts"
-import { commandFailed } from "../../remote/execute.ts"
+import { makeCommandFailed } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
@@ -14,6 +14,6 @@ export const readOutcome = (
   Effect.gen(function*() {
     const command = outcomeCommand(remotePath, server.useSudo)
     const exit = yield* (yield* Ssh).exec(server, command, { timeout: "6 minutes" })
-    if (exit.code !== 0) return yield* commandFailed(server, command, exit.code, exit.stderr)
+    if (exit.code !== 0) return yield* makeCommandFailed(server, command, exit.code, exit.stderr)
     return Option.filter(parseOutcome(exit.stdout), (outcome) => outcome.run === run)
   })

@@ -12,7 +12,7 @@ import { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** Reason why this server's Docker and compose cannot run a stack, if there is one. */
-export const composeFailure = (facts: ServerFacts, server: string): string | undefined => {
+export const findComposeFailure = (facts: ServerFacts, server: string): string | undefined => {
   if (facts.engine === "") return `Docker on "${server}" does not answer`
   if (facts.composeKind === "none") {
     return `"${server}" has neither docker compose nor docker-compose: install the compose plugin`

@@ -1,17 +1,17 @@
 import { Effect, Option } from "effect"
-import { composeError } from "../../remote/activation/composeError.ts"
+import { parseComposeError } from "../../remote/activation/composeError.ts"
 import { ActivationOutcome } from "../../remote/activation/outcomeCommand.ts"
-import { serverWords } from "../../remote/execute.ts"
+import { scrubServerOutput } from "../../remote/execute.ts"
 import type { ContainerState } from "../../remote/stack/inspectCommand.ts"
 import { DeployFailed, type DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { RunInterrupted } from "../../schema/runs/runFailures.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { step } from "../../services/runs/Steps.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
 import { describeStateAfter, describeStateWithin, halfway, stateUnknown, stoppedHalfway } from "./failureState.ts"
-import { type CarriedOut, finishInterrupted } from "./finishInterrupted.ts"
+import { type CompletedActivation, finishInterrupted } from "./finishInterrupted.ts"
 import { awaitHealth } from "./health/awaitHealth.ts"
-import { releaseHealthOptions } from "./health/healthOptions.ts"
+import { readReleaseHealthOptions } from "./health/healthOptions.ts"
 import { readOutcome } from "./readOutcome.ts"
 import { readReleases } from "./readReleases.ts"
 import { recoveryRetries } from "./recoveryRetries.ts"
@@ -29,10 +29,10 @@ const describeRestored = (
   Effect.gen(function*() {
     const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
     if (current === undefined) return "The release before runs again; its health is unknown."
-    const health = yield* step(
+    const health = yield* executeStep(
       "rollback",
       Effect.flatMap(
-        releaseHealthOptions(current),
+        readReleaseHealthOptions(current),
         (options) => awaitHealth(server, current.manifest.services, containers, options)
       ),
       (health) => ({
@@ -91,7 +91,7 @@ const unrestored = (
     true,
     `Deployed to ${where}: the stack did not get healthy in time. The release before could not be started again, ` +
       `so the new version ${isRestored ? "is left as it is" : "is there, but was not started again either"}` +
-      `${words === "" ? "" : `: ${serverWords(server, words).replace(/\.$/, "")}`}. ` +
+      `${words === "" ? "" : `: ${scrubServerOutput(server, words).replace(/\.$/, "")}`}. ` +
       "The list of containers shows its health."
   )
 
@@ -105,13 +105,13 @@ export const reconcileActivation = Effect.fn("reconcileActivation")(
     server: ServerAccess,
     remotePath: string,
     left: Run,
-    carried: (release: Option.Option<string>) => Effect.Effect<CarriedOut, E, R>
+    carried: (release: Option.Option<string>) => Effect.Effect<CompletedActivation, E, R>
   ) {
     const kind = left.kind === "rollback" ? "rollback" : "deploy"
     const failed = (step: string, reason: string, state: string) =>
       new DeployFailed({ program: kind === "rollback" ? "Rollback" : "Deploy", step, reason, state })
     const { detail, state } = withoutOutcome(left, kind)
-    const known = yield* step(
+    const known = yield* executeStep(
       "reconcile",
       Effect.retry(readOutcome(server, remotePath, left.id), recoveryRetries),
       describeOutcome(detail)
@@ -128,7 +128,7 @@ export const reconcileActivation = Effect.fn("reconcileActivation")(
       Failed: (undone) =>
         failed(
           undone.step,
-          serverWords(server, undone.step === "start" ? composeError(undone.words) : undone.words) ||
+          scrubServerOutput(server, undone.step === "start" ? parseComposeError(undone.words) : undone.words) ||
             "the service ended before it heard why",
           describeStateAfter(undone)
         ),

@@ -1,14 +1,14 @@
 import { Effect, Option, type Scope } from "effect"
 import { DeployFailed } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { step, type Steps } from "../../services/runs/Steps.ts"
+import { executeStep, type Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ActivationFacts } from "./activate.ts"
 import { awaitHealth, type StackHealth } from "./health/awaitHealth.ts"
 import { describeHealth } from "./health/describeHealth.ts"
-import { releaseHealthOptions } from "./health/healthOptions.ts"
+import { readReleaseHealthOptions } from "./health/healthOptions.ts"
 import type { KeptRelease } from "./keptRelease.ts"
 import { reactivate, restage } from "./reactivate.ts"
 import { readReleases } from "./readReleases.ts"
@@ -37,7 +37,7 @@ export const restoreRelease = Effect.fn("deploy.restoreRelease")(function*(
     const forget = Option.match(kept.release, { onNone: () => [], onSome: (id) => [`forget\t${id}`] })
     const activation = yield* reactivate(server, remotePath, release, staged, facts, [`again\t${before}`, ...forget])
     const seen = yield* activation.seen
-    const health = yield* awaitHealth(server, release.manifest.services, seen, yield* releaseHealthOptions(release))
+    const health = yield* awaitHealth(server, release.manifest.services, seen, yield* readReleaseHealthOptions(release))
     yield* activation.keptRelease
     return health
   }).pipe(Effect.mapError((error) => failed(error instanceof DeployFailed ? error.reason : error.message)))
@@ -48,11 +48,11 @@ export const describeRestoredHealth = (health: Pick<StackHealth, "complaints" | 
   `runs again and ${describeHealth(health)}`
 
 /** Runs an undo as the step `rollback`, uncancellable: cut off halfway, it would leave neither version running. */
-export const rollbackStep = <E extends { readonly message: string }, R>(
+export const runRollbackStep = <E extends { readonly message: string }, R>(
   before: string,
   undo: Effect.Effect<StackHealth, E, R>
 ) =>
-  uncancellable(step("rollback", undo, (health) => ({
+  uncancellable(executeStep("rollback", undo, (health) => ({
     status: health.status === "healthy" ? "done" as const : "warn" as const,
     detail: `release ${before} ${describeRestoredHealth(health)}`
   })))

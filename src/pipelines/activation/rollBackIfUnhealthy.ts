@@ -7,7 +7,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ActivationFacts } from "./activate.ts"
 import type { StackHealth } from "./health/awaitHealth.ts"
 import type { KeptRelease } from "./keptRelease.ts"
-import { restoreRelease, rollbackStep } from "./restoreRelease.ts"
+import { restoreRelease, runRollbackStep } from "./restoreRelease.ts"
 
 /** A new version whose stack was started. */
 export interface StartedDeploy {
@@ -19,13 +19,13 @@ export interface StartedDeploy {
 }
 
 /** Outcome of a rollback to the release that ran before. */
-export interface RolledBack {
+export interface RollbackOutcome {
   readonly release: string
   readonly restored: Either.Either<StackHealth, DeployFailed>
 }
 
 /** Release that has to be started again: none after a healthy or a first deploy, or where `onUnhealthy` is `keep`. */
-export const releaseToRestore = (
+export const chooseReleaseToRestore = (
   { status }: Pick<StackHealth, "status">,
   before: Option.Option<string>,
   onUnhealthy: OnUnhealthy
@@ -36,11 +36,11 @@ export const rollBackIfUnhealthy = (
   server: ServerAccess,
   remotePath: string,
   { facts, health, keptRelease, onUnhealthy }: StartedDeploy
-): Effect.Effect<Option.Option<RolledBack>, never, Ssh | Scope.Scope | Settings | Steps> =>
+): Effect.Effect<Option.Option<RollbackOutcome>, never, Ssh | Scope.Scope | Settings | Steps> =>
   Effect.transposeMapOption(
-    releaseToRestore(health, keptRelease.before, onUnhealthy),
+    chooseReleaseToRestore(health, keptRelease.before, onUnhealthy),
     (release) =>
-      rollbackStep(release, restoreRelease(server, remotePath, release, keptRelease, facts)).pipe(
+      runRollbackStep(release, restoreRelease(server, remotePath, release, keptRelease, facts)).pipe(
         Effect.either,
         Effect.map((restored) => ({ release, restored }))
       )

@@ -1,12 +1,12 @@
 import { Effect, Option, Ref, type Scope } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { skip, Steps } from "../../services/runs/Steps.ts"
+import { skipStep, Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ActivationFacts, RunningActivation } from "./activate.ts"
 import { stateUnknown } from "./failureState.ts"
-import { restoreRelease, rollbackStep } from "./restoreRelease.ts"
+import { restoreRelease, runRollbackStep } from "./restoreRelease.ts"
 
 /** Reason to leave the new version of a cancelled run as it is. */
 export const nothingBefore = "no release ran before, so the new version is left as it is"
@@ -52,14 +52,14 @@ export const makeActivations = (
         const failure = yield* Effect.flip(seen).pipe(Effect.option)
         if (Option.isSome(failure)) {
           const { state } = "state" in failure.value ? failure.value : { state: stateUnknown }
-          return yield* skip("rollback", uncapitalized(state))
+          return yield* skipStep("rollback", uncapitalized(state))
         }
         const made = yield* keptRelease
         if (Option.isNone(made.before)) {
-          return yield* skip("rollback", nothingBefore)
+          return yield* skipStep("rollback", nothingBefore)
         }
         const before = made.before.value
-        yield* rollbackStep(before, Effect.scoped(restoreRelease(server, remotePath, before, made, facts)))
+        yield* runRollbackStep(before, Effect.scoped(restoreRelease(server, remotePath, before, made, facts)))
       })
     const undo = Effect.flatMap(
       Ref.get(latest),

@@ -3,21 +3,21 @@ import { Effect, Either, Option } from "effect"
 import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/applications/Adopt.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { projectFileLock } from "../../services/locks/LockKey.ts"
+import { makeProjectFileLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { withElement } from "../../services/parsing/jsonList.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
-import { gitUrlOf, planOf } from "../applications/appPlan.ts"
-import { driftDiffs } from "../applications/driftDiffs.ts"
+import { buildGitUrl, planEntry } from "../applications/appPlan.ts"
+import { computeDriftDiffs } from "../applications/driftDiffs.ts"
 import { maskEntries } from "../applications/maskEntries.ts"
-import { declaredIn, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
-import { wantedBy } from "../drift/compareEntry.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { liveEntry } from "./liveEntry.ts"
+import { makeUnplacedSource, readDeclaredEntry, readPlatformFile } from "../applications/platformFile.ts"
+import { buildDeclaredValues } from "../drift/compareEntry.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { buildLiveEntry } from "./liveEntry.ts"
 import { retainedFields } from "./retainedFields.ts"
 
 /** Name of the application's server, if the platform reports one other than the default. */
@@ -39,13 +39,13 @@ const read = (uuid: string, directory: string) =>
     }
     const envs = yield* Effect.option(platform.envs(uuid))
     const owner = Option.getOrElse(yield* (yield* Settings).find("gitHost.owner"), () => "")
-    const example = yield* gitUrlOf({ owner: "", name: "" })
+    const example = yield* buildGitUrl({ owner: "", name: "" })
     const assumed = {
       owner,
       repository: (yield* Path.Path).basename(directory),
       gitHost: example.slice(0, -"/.git".length)
     }
-    const live = yield* Either.mapLeft(liveEntry(app, envs, yield* serverName(app), assumed), refuse)
+    const live = yield* Either.mapLeft(buildLiveEntry(app, envs, yield* serverName(app), assumed), refuse)
     return { app, envs, live, refuse }
   })
 
@@ -71,7 +71,7 @@ export const adopt = Effect.fn("adopt")(function*(
   const platform = yield* Platform
   const files = yield* LocalFiles
   const locks = yield* Locks
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const file = (yield* Path.Path).join(directory, platformFileName)
   const { app, envs, live, refuse } = yield* read(uuid, directory)
 
@@ -82,10 +82,13 @@ export const adopt = Effect.fn("adopt")(function*(
     if (earlier !== undefined && replace !== true) return yield* new EntryExists({ file, name: app.name })
     const entry = { ...live.entry, ...(earlier === undefined ? {} : retainedFields(earlier.raw, live)) }
 
-    const plan = yield* planOf(directory, yield* declaredIn(withoutPlaces(file))(entry, Math.max(index, 0)))
-    const { diffs } = driftDiffs(plan, yield* platform.declared(app, wantedBy(plan)), envs)
+    const plan = yield* planEntry(
+      directory,
+      yield* readDeclaredEntry(makeUnplacedSource(file))(entry, Math.max(index, 0))
+    )
+    const { diffs } = computeDriftDiffs(plan, yield* platform.declared(app, buildDeclaredValues(plan)), envs)
     if (diffs.length > 0) {
-      const fields = diffs.map(({ label, remote }) => `${label} is ${quoted(String(remote))}`).join(", ")
+      const fields = diffs.map(({ label, remote }) => `${label} is ${quoteInput(String(remote))}`).join(", ")
       return yield* refuse(`no entry says what it is: ${fields}`)
     }
 
@@ -101,5 +104,5 @@ export const adopt = Effect.fn("adopt")(function*(
       unknown: live.unknown,
       warnings: live.warnings
     }
-  }).pipe(locks.withLock(projectFileLock(file)))
+  }).pipe(locks.withLock(makeProjectFileLock(file)))
 })

@@ -6,12 +6,12 @@ import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformA
 import type { RawEntry } from "../../schema/applications/PlatformFile.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import { Domain } from "../../schema/routes/Route.ts"
-import { quoted } from "../../schema/words/quoted.ts"
-import { comparedInDrift, defaultOf, isUnset, liveValue } from "../applications/fields.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
+import { isUnset, listDriftFields, readLiveValue, resolveDefault } from "../applications/fields.ts"
+import { findHostPort } from "../applications/hostPort.ts"
 
 /** Defaults that an entry leaves out: the settings' owner and the directory's name. */
-export interface Assumed {
+export interface EntryDefaults {
   readonly owner: string
   readonly repository: string
   /** Prefix of every repository's address: `git@host:port/`. */
@@ -29,7 +29,7 @@ const isBuildPack = Schema.is(BuildPack)
 const isWord = Schema.is(RepositoryWord)
 const isDomain = Schema.is(Domain)
 
-const repositoryFields = ({ git_repository: url }: PlatformRecord, { gitHost, owner, repository }: Assumed) => {
+const repositoryFields = ({ git_repository: url }: PlatformRecord, { gitHost, owner, repository }: EntryDefaults) => {
   const path = url?.startsWith(gitHost) === true ? url.slice(gitHost.length) : ""
   const [ofOwner = "", file = "", ...more] = path.split("/")
   const name = file.replace(/\.git$/, "")
@@ -47,17 +47,17 @@ const repositoryFields = ({ git_repository: url }: PlatformRecord, { gitHost, ow
 const recordedFields = (app: PlatformRecord, buildpack: BuildPack) => {
   const entry = { buildpack, static: app.is_static === true }
   return Object.fromEntries(
-    comparedInDrift({ entry }).flatMap((field) => {
-      const value = liveValue(field, { entry }, app)
+    listDriftFields({ entry }).flatMap((field) => {
+      const value = readLiveValue(field, { entry }, app)
       const isLeftOut = field.name === "buildpack" || field.name === "repo" || isUnset(value) ||
-        value === defaultOf(field, entry)
+        value === resolveDefault(field, entry)
       return isLeftOut ? [] : [[field.name, value]]
     })
   )
 }
 
 const portFields = (envs: ReadonlyArray<AppEnv>) => {
-  const port = Option.getOrUndefined(hostPortOf(envs))?.value
+  const port = Option.getOrUndefined(findHostPort(envs))?.value
   return port !== undefined && Disclosed.$is("Known")(port) && /^\d{1,5}$/.test(port.value)
     ? { port: Number(port.value) }
     : {}
@@ -66,7 +66,7 @@ const portFields = (envs: ReadonlyArray<AppEnv>) => {
 const hiddenPort = (envs: Option.Option<ReadonlyArray<AppEnv>>): ReadonlyArray<DriftUnknown> => {
   const [field, { label }] = ["port", declaredFields.port] as const
   if (Option.isNone(envs)) return [{ field, label, reason: "the application's variables cannot be read" }]
-  const port = Option.getOrUndefined(hostPortOf(envs.value))?.value
+  const port = Option.getOrUndefined(findHostPort(envs.value))?.value
   return port !== undefined && Disclosed.$is("Hidden")(port) ? [{ field, label, reason: port.reason }] : []
 }
 
@@ -81,16 +81,16 @@ const domainOf = (fqdn: string | null | undefined): string | undefined => {
  * @param envs the application's variables; nothing where they cannot be read
  * @param server the name of its server, where that is not the default one
  */
-export const liveEntry = (
+export const buildLiveEntry = (
   app: PlatformRecord,
   envs: Option.Option<ReadonlyArray<AppEnv>>,
   server: string | undefined,
-  assumed: Assumed
+  assumed: EntryDefaults
 ): Either.Either<LiveEntry, string> => {
   const { build_pack: buildpack, fqdn } = app
   if (!isBuildPack(buildpack)) {
     return Either.left(
-      `its build pack is ${quoted(buildpack ?? "")}, and Berth knows composestack, autopack and imagefile`
+      `its build pack is ${quoteInput(buildpack ?? "")}, and Berth knows composestack, autopack and imagefile`
     )
   }
   const domain = domainOf(fqdn)
@@ -106,6 +106,6 @@ export const liveEntry = (
       ...recordedFields(app, buildpack)
     },
     unknown: hiddenPort(envs),
-    warnings: isUnsaid ? [`An entry has one domain that is served with https: ${quoted(fqdn)} is not in it`] : []
+    warnings: isUnsaid ? [`An entry has one domain that is served with https: ${quoteInput(fqdn)} is not in it`] : []
   }))
 }

@@ -6,7 +6,7 @@ import type { DeclaredApp, PlatformEntry, RawEntry } from "../../schema/applicat
 import { platformFileName, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** An entry of `platform.json`, with what the settings, the directory and defaults add to it. */
@@ -27,7 +27,7 @@ export interface AppPlan {
 }
 
 /** Plans an entry whose repository is known. */
-export const planWith = (
+export const planEntryWith = (
   { entry, raw, warnings }: DeclaredApp,
   repository: Repository,
   gitUrl: string
@@ -47,7 +47,7 @@ export const planWith = (
 })
 
 /** Address of a repository: `git@host:port/owner/name.git`. */
-export const gitUrlOf = Effect.fn("gitUrlOf")(function*(
+export const buildGitUrl = Effect.fn("buildGitUrl")(function*(
   { name, owner }: Repository
 ): Effect.fn.Return<string, SettingsError, Settings> {
   const settings = yield* Settings
@@ -57,7 +57,7 @@ export const gitUrlOf = Effect.fn("gitUrlOf")(function*(
 })
 
 /** Fills in the defaults of an entry: of the format, of the settings, and of the project's directory. */
-export const planOf = Effect.fn("planOf")(function*(
+export const planEntry = Effect.fn("planEntry")(function*(
   projectPath: string,
   declared: DeclaredApp
 ): Effect.fn.Return<AppPlan, ProjectFileInvalid | SettingsError, Settings | Path.Path> {
@@ -68,12 +68,14 @@ export const planOf = Effect.fn("planOf")(function*(
   if (!Schema.is(RepositoryWord)(name)) {
     return yield* new ProjectFileInvalid({
       file: path.join(projectPath, platformFileName),
-      reason: `${quoted(entry.name)}: repo: the directory's name, ${quoted(name)}, is not a repository name: set repo`
+      reason: `${quoteInput(entry.name)}: repo: the directory's name, ${
+        quoteInput(name)
+      }, is not a repository name: set repo`
     })
   }
   const owner = yield* (entry.gitOwner === undefined
     ? settings.get("gitHost.owner")
     : Effect.succeed(entry.gitOwner))
   const repository = { owner, name }
-  return planWith(declared, repository, yield* gitUrlOf(repository))
+  return planEntryWith(declared, repository, yield* buildGitUrl(repository))
 })

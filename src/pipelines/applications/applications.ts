@@ -10,18 +10,18 @@ import type {
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { logScrubbedWarning } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { type CreateDefaults, createFields } from "./createFields.ts"
-import { disclosure, relayed } from "./disclosure.ts"
-import { hostPortOf } from "./hostPort.ts"
+import { buildCreateFields, type CreateDefaults } from "./createFields.ts"
+import { disclosure, relayAnswer } from "./disclosure.ts"
+import { findHostPort } from "./hostPort.ts"
 
 const appsAtOnce = 16
 
 const hostPortText = (envs: ReadonlyArray<AppEnv>): Option.Option<string> =>
   Option.flatMap(
-    hostPortOf(envs),
+    findHostPort(envs),
     ({ value }) => Disclosed.$is("Known")(value) ? Option.some(value.value) : Option.none()
   )
 
@@ -39,7 +39,7 @@ export const listApplications = Effect.fn("listApplications")(function*(): Effec
   return yield* Effect.forEach(yield* platform.applications, (app) =>
     Effect.map(
       platform.envs(app.uuid).pipe(
-        Effect.tapError((error) => warnWithoutSecrets(`The variables of "${app.name}" are unknown: ${error.message}`)),
+        Effect.tapError((error) => logScrubbedWarning(`The variables of "${app.name}" are unknown: ${error.message}`)),
         Effect.orElseSucceed(() => [])
       ),
       (envs): PlatformApp => ({
@@ -59,7 +59,7 @@ export const findApplication = Effect.fn("findApplication")(function*(
 })
 
 /** Settings for new applications; the default server only when none is named. */
-export const createDefaults = Effect.fn("createDefaults")(function*(
+export const readCreateDefaults = Effect.fn("readCreateDefaults")(function*(
   serverUuid: string | null | undefined
 ): Effect.fn.Return<CreateDefaults, SettingsError, Settings> {
   const settings = yield* Settings
@@ -85,5 +85,7 @@ export const createApplication = Effect.fn("createApplication")(function*(
   app: CreateApp
 ): Effect.fn.Return<unknown, PlatformFailure | SettingsError, Platform | Settings> {
   const platform = yield* Platform
-  return yield* relayed(platform.createApplication(createFields(app, yield* createDefaults(app.serverUuid))))
+  return yield* relayAnswer(
+    platform.createApplication(buildCreateFields(app, yield* readCreateDefaults(app.serverUuid)))
+  )
 })

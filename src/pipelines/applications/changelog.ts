@@ -3,7 +3,7 @@ import { Array, Effect, Option, Schema } from "effect"
 import { Change, ChangelogEntry, changelogFileName } from "../../schema/applications/Changelog.ts"
 import { RawEntry } from "../../schema/applications/PlatformFile.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { changelogLock } from "../../services/locks/LockKey.ts"
+import { makeChangelogLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { decodeJson } from "../../services/parsing/json.ts"
 
@@ -59,11 +59,11 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
     if (isRepeated && earlier.some((other) => JSON.stringify(other) === JSON.stringify(entry))) return
     const entries = [...earlier, entry]
     yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
-  }).pipe(locks.withLock(changelogLock(file)))
+  }).pipe(locks.withLock(makeChangelogLock(file)))
 })
 
 /** True if the project's changelog can be appended to; otherwise it would be set aside and replaced. */
-export const changelogIsSound = Effect.fn("changelogIsSound")(function*(
+export const isChangelogValid = Effect.fn("isChangelogValid")(function*(
   directory: string
 ): Effect.fn.Return<boolean, LocalFileFailed, LocalFiles | Path.Path> {
   const files = yield* LocalFiles
@@ -81,7 +81,7 @@ const recordedEntries = (directory: string) =>
   })
 
 /** The entry of `platform.json` that the last upsert of an application applied, by the project's changelog. */
-export const lastApplied = Effect.fn("lastApplied")(function*(
+export const findLastApplied = Effect.fn("findLastApplied")(function*(
   directory: string,
   appName: string
 ): Effect.fn.Return<Option.Option<RawEntry>, never, LocalFiles | Path.Path> {
@@ -93,7 +93,7 @@ export const lastApplied = Effect.fn("lastApplied")(function*(
 })
 
 /** Recorded changes of an application, oldest first; unreadable entries are skipped. */
-export const recordedChanges = Effect.fn("recordedChanges")(function*(
+export const readRecordedChanges = Effect.fn("readRecordedChanges")(function*(
   directory: string,
   appName: string
 ): Effect.fn.Return<ReadonlyArray<Change>, never, LocalFiles | Path.Path> {
@@ -107,7 +107,7 @@ export const recordedChanges = Effect.fn("recordedChanges")(function*(
 })
 
 /** Newest entry of an application in a project's changelog, by its uuid or name. */
-export const recordedApplication = Effect.fn("recordedApplication")(function*(
+export const findRecordedApplication = Effect.fn("findRecordedApplication")(function*(
   directory: string,
   given: string
 ): Effect.fn.Return<Option.Option<ChangelogEntry>, never, LocalFiles | Path.Path> {

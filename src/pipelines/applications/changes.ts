@@ -5,32 +5,32 @@ import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import type { RecordField } from "../../schema/applications/recordColumns.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "./appPlan.ts"
-import { type CreateDefaults, createFields, requestedKeys } from "./createFields.ts"
+import { buildCreateFields, type CreateDefaults, requestedKeys } from "./createFields.ts"
 import {
-  alwaysWritten,
-  comparedInUpsert,
-  liveValue,
-  plannedValue,
-  writtenFields,
-  writtenForBuildPack
+  listAlwaysWritten,
+  listUpsertFields,
+  listWrittenFields,
+  listWrittenForBuildPack,
+  readLiveValue,
+  resolvePlannedValue
 } from "./fields.ts"
 
 const valuesOf = (plan: AppPlan, fields: ReadonlyArray<RecordField>): AppFields =>
-  Object.fromEntries(fields.map((field) => [field.record.key, plannedValue(field, plan)]))
+  Object.fromEntries(fields.map((field) => [field.record.key, resolvePlannedValue(field, plan)]))
 
 /** The fields that an existing application is brought to, in the order of the platform's call. */
-export const updateFields = (plan: AppPlan): AppFields => ({
-  ...valuesOf(plan, alwaysWritten(plan)),
+export const buildUpdateFields = (plan: AppPlan): AppFields => ({
+  ...valuesOf(plan, listAlwaysWritten(plan)),
   [exposedPorts.key]: exposedPorts.value,
-  ...valuesOf(plan, writtenForBuildPack(plan))
+  ...valuesOf(plan, listWrittenForBuildPack(plan))
 })
 
 /** The fields that a new application is created with: those of a request, and others that are declared. */
-export const creationFields = (plan: AppPlan, defaults: CreateDefaults): AppFields => {
+export const buildDeclaredCreateFields = (plan: AppPlan, defaults: CreateDefaults): AppFields => {
   const { branch, entry, gitUrl, name } = plan
   return {
-    ...valuesOf(plan, writtenFields(plan).filter(({ record }) => !requestedKeys.includes(record.key))),
-    ...createFields({
+    ...valuesOf(plan, listWrittenFields(plan).filter(({ record }) => !requestedKeys.includes(record.key))),
+    ...buildCreateFields({
       name,
       buildpack: plan.buildPack,
       gitRepo: gitUrl,
@@ -54,18 +54,18 @@ export const followUpFields = (plan: AppPlan): Option.Option<AppFields> => {
 }
 
 /** The differences between an application and its plan, in some fields. */
-export const differences = (
+export const compareFields = (
   fields: ReadonlyArray<RecordField>,
   plan: AppPlan,
   app: PlatformRecord
 ): ReadonlyArray<Change> =>
   fields.flatMap((field) => {
-    const next = plannedValue(field, plan)
-    return liveValue(field, plan, app) === next
+    const next = resolvePlannedValue(field, plan)
+    return readLiveValue(field, plan, app) === next
       ? []
       : [{ field: field.record.key, label: field.label, old: app[field.record.key] ?? null, new: next }]
   })
 
 /** Changes of an application's build by an update. */
-export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
-  differences(comparedInUpsert(plan), plan, app)
+export const computeBuildChanges = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
+  compareFields(listUpsertFields(plan), plan, app)

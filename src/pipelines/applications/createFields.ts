@@ -19,7 +19,7 @@ const orElse = (text: string | null | undefined, fallback: string) =>
   text === undefined || text === null || text === "" ? fallback : text
 
 /** The fields that a new application is created with. */
-export const createFields = (app: NewApp, defaults: CreateDefaults): AppFields => ({
+export const buildCreateFields = (app: NewApp, defaults: CreateDefaults): AppFields => ({
   project_uuid: defaults.projectUuid,
   server_uuid: defaults.serverUuid,
   environment_name: "production",
@@ -41,7 +41,7 @@ export const createFields = (app: NewApp, defaults: CreateDefaults): AppFields =
 
 /** The keys of the record that a request to create an application decides on. */
 export const requestedKeys: ReadonlyArray<string> = Object.keys(
-  createFields(
+  buildCreateFields(
     { name: "", gitRepo: "", buildpack: "composestack", isStatic: true },
     { projectUuid: "", serverUuid: "", privateKeyUuid: "" }
   )

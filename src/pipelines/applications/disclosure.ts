@@ -12,5 +12,5 @@ export const disclosure: Effect.Effect<Disclosure, never, Settings> = Effect.gen
 })
 
 /** A call's answer as it is relayed to the caller: no answer of the platform leaves by another way. */
-export const relayed = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
+export const relayAnswer = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
   Effect.flatMap(call, (answer) => Effect.map(disclosure, ({ body }) => body(answer)))

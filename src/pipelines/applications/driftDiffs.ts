@@ -4,11 +4,18 @@ import type { DriftDiff, DriftUnknown } from "../../schema/applications/Drift.ts
 import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { AppPlan } from "./appPlan.ts"
-import { comparedInDrift, fieldNamed, isPlanned, liveValue, plannedValue, type RecordValue } from "./fields.ts"
-import { hostPortOf } from "./hostPort.ts"
+import {
+  findField,
+  isPlanned,
+  listDriftFields,
+  readLiveValue,
+  type RecordValue,
+  resolvePlannedValue
+} from "./fields.ts"
+import { findHostPort } from "./hostPort.ts"
 
 /** Plan of the last upsert, with the record in its spelling. */
-export interface Applied {
+export interface AppliedPlan {
   readonly plan: AppPlan
   readonly app: PlatformRecord
 }
@@ -41,16 +48,16 @@ const row = ({ label, name }: Named, local: string, remote: Disclosed<string>): 
 const asText = (value: RecordValue): string => String(value ?? "")
 
 const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> =>
-  comparedInDrift(plan).filter(isPlanned(plan)).map((field) => {
+  listDriftFields(plan).filter(isPlanned(plan)).map((field) => {
     // An entry without a build pack differs from any that the platform builds with.
     const isUndeclared = field.name === "buildpack" && plan.entry.buildpack === undefined
-    const local = isUndeclared ? "" : asText(plannedValue(field, plan))
-    return row(field, local, known(asText(liveValue(field, plan, app))))
+    const local = isUndeclared ? "" : asText(resolvePlannedValue(field, plan))
+    return row(field, local, known(asText(readLiveValue(field, plan, app))))
   })
 
 const portRows = (plan: AppPlan, envs: ReadonlyArray<AppEnv>): ReadonlyArray<Row> => {
   const local = Option.match(plan.port, { onNone: () => "", onSome: String })
-  return Option.match(hostPortOf(envs), {
+  return Option.match(findHostPort(envs), {
     onSome: ({ value }) => [row(port, local, value)],
     onNone: () => local === "" ? [] : [row(port, local, known(notSet))]
   })
@@ -66,18 +73,22 @@ const domainOf = ({ domain }: AppPlan): string =>
   Option.match(domain, { onNone: () => "", onSome: (host) => `https://${host}` })
 
 /** Value of a field at the last upsert, with the live one in the same spelling. */
-const appliedTo = (name: string, remote: string, { app, plan }: Applied): readonly [applied: string, now: string] => {
+const appliedTo = (
+  name: string,
+  remote: string,
+  { app, plan }: AppliedPlan
+): readonly [applied: string, now: string] => {
   if (name === port.name) {
     return [Option.match(plan.port, { onNone: () => "", onSome: String }), remote === notSet ? "" : remote]
   }
   if (name === domain.name) return [domainOf(plan), asText(app.fqdn)]
-  const field = fieldNamed(name)
+  const field = findField(name)
   return field === undefined
     ? ["", remote]
-    : [asText(plannedValue(field, plan)), asText(liveValue(field, plan, app))]
+    : [asText(resolvePlannedValue(field, plan)), asText(readLiveValue(field, plan, app))]
 }
 
-const history = (name: string, local: string, remote: string, applied: Applied | undefined) => {
+const history = (name: string, local: string, remote: string, applied: AppliedPlan | undefined) => {
   if (applied === undefined) return {}
   const [before, now] = appliedTo(name, remote, applied)
   const [here, there] = [local !== before, now !== before]
@@ -93,11 +104,11 @@ const history = (name: string, local: string, remote: string, applied: Applied |
  * Compares an application with its declared entry. Without `envs`, which could not be read, the port is left out. With
  * the plan of the last upsert, each difference names the side that moved.
  */
-export const driftDiffs = (
+export const computeDriftDiffs = (
   plan: AppPlan,
   app: PlatformRecord,
   envs: Option.Option<ReadonlyArray<AppEnv>>,
-  applied?: Applied
+  applied?: AppliedPlan
 ): { readonly diffs: ReadonlyArray<DriftDiff>; readonly unknown: ReadonlyArray<DriftUnknown> } => {
   const rows = [
     ...buildRows(plan, app),

@@ -10,17 +10,17 @@ export type RecordValue = string | number | boolean | null | undefined
 const repository: RecordField["name"] = "repo"
 
 /** The value of a field that an entry does not declare. */
-export const defaultOf = ({ fallback }: RecordField, entry: EntryContext): RecordValue =>
+export const resolveDefault = ({ fallback }: RecordField, entry: EntryContext): RecordValue =>
   typeof fallback === "function" ? fallback(entry) : fallback
 
 /** Planned value of a field; undefined if it is neither declared nor has a default. */
-export const plannedValue = (field: RecordField, { entry, gitUrl }: AppPlan): RecordValue =>
-  field.name === repository ? gitUrl : entry[field.name] ?? defaultOf(field, entry)
+export const resolvePlannedValue = (field: RecordField, { entry, gitUrl }: AppPlan): RecordValue =>
+  field.name === repository ? gitUrl : entry[field.name] ?? resolveDefault(field, entry)
 
 export const isUnset = (value: RecordValue) => value === undefined || value === null || value === ""
 
 /** A field of a record as the platform means it. */
-export const liveValue = (
+export const readLiveValue = (
   { record }: RecordField,
   { entry }: { readonly entry: EntryContext },
   app: PlatformRecord
@@ -46,31 +46,31 @@ export const inDriftOrder: ReadonlyArray<RecordField> = [
 ]
 
 /** The fields that drift compares; the declared build pack decides, not the default one. */
-export const comparedInDrift = ({ entry }: { readonly entry: EntryContext }): ReadonlyArray<RecordField> =>
+export const listDriftFields = ({ entry }: { readonly entry: EntryContext }): ReadonlyArray<RecordField> =>
   inDriftOrder.filter((field) =>
     isFor(comparedFor(field), entry.buildpack) && (!("comparedIf" in field.record) || field.record.comparedIf(entry))
   )
 
 /** True if the field is declared or has a default; others are left alone. */
-export const isPlanned = (plan: AppPlan) => (field: RecordField) => plannedValue(field, plan) !== undefined
+export const isPlanned = (plan: AppPlan) => (field: RecordField) => resolvePlannedValue(field, plan) !== undefined
 
 /** The fields whose changes an update records, in the order of the changelog. */
-export const comparedInUpsert = (plan: AppPlan): ReadonlyArray<RecordField> =>
+export const listUpsertFields = (plan: AppPlan): ReadonlyArray<RecordField> =>
   recordFields.filter((field) => isFor(recordedFor(field), plan.buildPack)).filter(isPlanned(plan))
 
 /** The fields that an update writes to every application. */
-export const alwaysWritten = (plan: AppPlan): ReadonlyArray<RecordField> =>
+export const listAlwaysWritten = (plan: AppPlan): ReadonlyArray<RecordField> =>
   recordFields.filter((field) => writtenFor(field) === undefined).filter(isPlanned(plan))
 
 /** The fields that an update writes to applications of the plan's build pack only. */
-export const writtenForBuildPack = (plan: AppPlan): ReadonlyArray<RecordField> =>
+export const listWrittenForBuildPack = (plan: AppPlan): ReadonlyArray<RecordField> =>
   recordFields.filter((field) => writtenFor(field)?.includes(plan.buildPack)).filter(isPlanned(plan))
 
 /** The fields that an update writes, in the order of its body. */
-export const writtenFields = (plan: AppPlan): ReadonlyArray<RecordField> => [
-  ...alwaysWritten(plan),
-  ...writtenForBuildPack(plan)
+export const listWrittenFields = (plan: AppPlan): ReadonlyArray<RecordField> => [
+  ...listAlwaysWritten(plan),
+  ...listWrittenForBuildPack(plan)
 ]
 
 /** The recorded field with a name of `platform.json`. */
-export const fieldNamed = (name: string): RecordField | undefined => recordFields.find((field) => field.name === name)
+export const findField = (name: string): RecordField | undefined => recordFields.find((field) => field.name === name)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { RawEntry } from "../../schema/applications/PlatformFile.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { shownJson } from "../../services/secrets/shownText.ts"
+import { redactJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 
 /** Entries of a project's `platform.json` as callers are shown them: every key, without the secrets in use. */
@@ -12,6 +12,6 @@ export const maskEntries = (
     secretsInUse,
     (secrets) =>
       entries.map((entry) =>
-        Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, shownJson(value, secrets)]))
+        Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, redactJson(value, secrets)]))
       )
   )

@@ -9,14 +9,14 @@ import {
 import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { describeIssues } from "../../schema/words/describeIssues.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import type { ValidationIssue } from "../../schema/words/validationIssues.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { TextPosition } from "../../services/parsing/ParseProblem.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
-import { decodedPart, invalidAt, jsonSource } from "../projects/files/projectSource.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { decodePart, makeInvalidAt, parseJsonSource } from "../projects/files/projectSource.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 import { maskEntries } from "./maskEntries.ts"
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
@@ -26,7 +26,7 @@ const vocabulary = { whole: "the entry", part: "field" }
 
 const entryLabel = (raw: RawEntry, index: number) => {
   const name = raw["name"]
-  return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${quoted(name)})` : ""}`
+  return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${quoteInput(name)})` : ""}`
 }
 
 /** Warns of unknown keys, and suggests the field that was probably meant. */
@@ -51,19 +51,19 @@ export interface EntriesSource {
 }
 
 /** A source without positions, for copies of entries. */
-export const withoutPlaces = (file: string): EntriesSource => ({ file, placeAt: () => undefined })
+export const makeUnplacedSource = (file: string): EntriesSource => ({ file, placeAt: () => undefined })
 
 /** Reads one entry of a `platform.json`, or of a file that keeps copies of them. */
-export const declaredIn = ({ file, placeAt }: EntriesSource) =>
+export const readDeclaredEntry = ({ file, placeAt }: EntriesSource) =>
 (
   raw: unknown,
   index: number
 ): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
   const source = { file, placeAt: (path: ReadonlyArray<PropertyKey>) => placeAt(index, path) }
-  if (!Predicate.isRecord(raw)) return invalidAt(source, [], `entry ${index + 1} is not an object`)
+  if (!Predicate.isRecord(raw)) return makeInvalidAt(source, [], `entry ${index + 1} is not an object`)
   const label = entryLabel(raw, index)
   return Effect.map(
-    decodedPart(source, [], decodeEntry(filled(raw)), vocabulary, `${label}: `),
+    decodePart(source, [], decodeEntry(filled(raw)), vocabulary, `${label}: `),
     (entry) => ({ raw, entry, warnings: unknownKeys(raw, label) })
   )
 }
@@ -84,21 +84,21 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   // A relative path would depend on the service's working directory.
   if (!path.isAbsolute(projectPath) || projectPath.includes("\0")) return Option.none()
   const file = path.join(projectPath, platformFileName)
-  const text = yield* projectText(path.resolve(projectPath), platformFileName, { seen })
+  const text = yield* readProjectText(path.resolve(projectPath), platformFileName, { seen })
   if (Option.isNone(text)) return Option.none()
   if (text.value.trim() === "") return Option.some([])
-  const source = yield* jsonSource(file, text.value)
+  const source = yield* parseJsonSource(file, text.value)
   const { content } = source
   if (!Array.isArray(content) && !Predicate.isRecord(content)) {
-    return yield* invalidAt(source, [], "must be an object, or an array of objects")
+    return yield* makeInvalidAt(source, [], "must be an object, or an array of objects")
   }
   const placeAt = (index: number, path: ReadonlyArray<PropertyKey>) =>
     source.placeAt(Array.isArray(content) ? [index, ...path] : path)
-  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(content), declaredIn({ file, placeAt })))
+  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(content), readDeclaredEntry({ file, placeAt })))
 })
 
 /** The entries of a project's `platform.json` as they stand there, as callers are shown them. */
-export const declaredEntries = Effect.fn("declaredEntries")(function*(
+export const listDeclaredEntries = Effect.fn("listDeclaredEntries")(function*(
   path: string
 ): Effect.fn.Return<
   ReadonlyArray<RawEntry>,
@@ -112,7 +112,7 @@ export const declaredEntries = Effect.fn("declaredEntries")(function*(
 })
 
 /** The entry with a name, or the first one when no name is given. */
-export const entryNamed = (
+export const findEntry = (
   apps: ReadonlyArray<DeclaredApp>,
   appName: string | null | undefined
 ): Option.Option<DeclaredApp> =>

@@ -9,11 +9,11 @@ import {
 import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { shownJson } from "../../services/secrets/shownText.ts"
+import { redactJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { invalidAt, jsonSource } from "../projects/files/projectSource.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { makeInvalidAt, parseJsonSource } from "../projects/files/projectSource.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 
 const mostMiB = 16
 const usualLimit = 20
@@ -27,12 +27,12 @@ const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
 export const readChangelog = Effect.fn("readChangelog")(function*(
   { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
 ): Effect.fn.Return<ChangelogPage, DirectoryRefused | ProjectFileInvalid, LocalFiles | Path.Path | Settings> {
-  const directory = yield* projectDirectory(projectPath)
-  const text = Option.getOrElse(yield* projectText(directory, changelogFileName, { mostMiB }), () => "")
+  const directory = yield* resolveProjectDirectory(projectPath)
+  const text = Option.getOrElse(yield* readProjectText(directory, changelogFileName, { mostMiB }), () => "")
   const file = (yield* Path.Path).join(directory, changelogFileName)
-  const source = yield* jsonSource(file, text.trim() === "" ? "[]" : text)
+  const source = yield* parseJsonSource(file, text.trim() === "" ? "[]" : text)
   const { content } = source
-  if (!Array.isArray(content)) return yield* invalidAt(source, [], "must be an array")
+  if (!Array.isArray(content)) return yield* makeInvalidAt(source, [], "must be an array")
   const decoded = content.map((each, index) => [index + 1, decodeEntry(each)] as const)
   const known = decoded.flatMap(([number, entry]) =>
     Option.match(entry, { onNone: () => [], onSome: (entry) => [{ number, ...entry }] })
@@ -48,11 +48,11 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
       ...entry,
       changes: entry.changes.map((change) => ({
         ...change,
-        old: shownJson(change.old, secrets),
-        new: shownJson(change.new, secrets)
+        old: redactJson(change.old, secrets),
+        new: redactJson(change.new, secrets)
       })),
       configSnapshot: Object.fromEntries(
-        Object.entries(entry.configSnapshot).map(([key, value]) => [key, shownJson(value, secrets)])
+        Object.entries(entry.configSnapshot).map(([key, value]) => [key, redactJson(value, secrets)])
       )
     })),
     next: last === undefined || wanted.length <= limit ? null : String(last.number),

@@ -1,13 +1,13 @@
 import type { DriftDiff } from "../../schema/applications/Drift.ts"
 import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 import type { PlanChange, StayingDifference } from "../../schema/applications/PlatformPlan.ts"
-import { fieldNamed } from "./fields.ts"
+import { findField } from "./fields.ts"
 
 const changedField = ({ field }: Pick<DriftDiff, "field">): string =>
-  field === "port" ? hostPortKey : field === "domain" ? "fqdn" : fieldNamed(field)?.record.key ?? field
+  field === "port" ? hostPortKey : field === "domain" ? "fqdn" : findField(field)?.record.key ?? field
 
 /** Changes of an upsert in fields that drift does not compare. */
-export const changesNotCompared = (changes: ReadonlyArray<PlanChange>, diffs: ReadonlyArray<DriftDiff>) => {
+export const filterUncomparedChanges = (changes: ReadonlyArray<PlanChange>, diffs: ReadonlyArray<DriftDiff>) => {
   const compared = diffs.map(changedField)
   return changes.filter(({ field }) => !compared.includes(field))
 }
@@ -22,7 +22,7 @@ const remedyOf = ({ field, label, remote }: DriftDiff): string => {
 }
 
 /** Differences that an upsert leaves, for its plan. */
-export const remainingDifferences = (
+export const computeRemainingDifferences = (
   diffs: ReadonlyArray<DriftDiff>,
   changes: ReadonlyArray<PlanChange>
 ): ReadonlyArray<StayingDifference> => {

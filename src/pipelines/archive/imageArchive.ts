@@ -1,14 +1,14 @@
 import { Array, Effect, Option, Schema, Stream } from "effect"
-import { hashedInPassing, sha256Of } from "../../services/bytes/sha256.ts"
+import { computeSha256, hashStream } from "../../services/bytes/sha256.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { decodeJson } from "../../services/parsing/json.ts"
-import { type ArchiveLayer, locate, type Located } from "./imageLayout.ts"
-import { padded } from "./tarHeader.ts"
-import { ArchiveNotUnderstood, cleanName, packingOf, readTar, type TarMember } from "./tarMembers.ts"
-import { gzipSource, plainSource } from "./tarSource.ts"
+import { type ArchiveLayer, locate, type LocatedImage } from "./imageLayout.ts"
+import { computePaddedSize } from "./tarHeader.ts"
+import { cleanName, detectCompression, readTar, type TarMember, UnsupportedArchive } from "./tarMembers.ts"
+import { makeGzipSource, makePlainSource } from "./tarSource.ts"
 
 /** An image in an archive. */
-export interface ArchiveImage extends Located {
+export interface ArchiveImage extends LocatedImage {
   /** The image's id, `sha256:…`: what Docker calls it once it is loaded. */
   readonly configId: string
   readonly repoTags: ReadonlyArray<string>
@@ -39,7 +39,7 @@ const configIn = decodeJson(Schema.Struct({
   rootfs: Schema.Struct({ diff_ids: Schema.NullOr(Schema.Array(DiffId)) })
 }))
 
-const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
+const refuse = (reason: string) => new UnsupportedArchive({ reason })
 const decode = <A>(read: (text: string) => Option.Option<A>, name: string, bytes: Uint8Array) =>
   Effect.mapError(read(new TextDecoder().decode(bytes)), () => refuse(`its ${name} is missing or cannot be read`))
 
@@ -79,8 +79,8 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
     const files = yield* LocalFiles
     const digests = yield* Effect.forEach(members, ({ end, name, size }) =>
       Effect.gen(function*() {
-        const { bytes, sha256 } = yield* hashedInPassing(
-          files.lend(path, { offset: end - padded(size), bytes: size })
+        const { bytes, sha256 } = yield* hashStream(
+          files.lend(path, { offset: end - computePaddedSize(size), bytes: size })
         )
         yield* Stream.runDrain(bytes)
         return [name, `sha256:${yield* sha256}`] as const
@@ -95,10 +95,10 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
 export const readImageArchive = Effect.fn("readImageArchive")(function*(
   path: string
 ) {
-  const plain = yield* plainSource(path)
-  const gzip = packingOf(yield* plain.take(2)) === "gzip"
+  const plain = yield* makePlainSource(path)
+  const gzip = detectCompression(yield* plain.take(2)) === "gzip"
   const { json, members } = yield* Effect.scoped(
-    Effect.flatMap(gzip ? gzipSource(path) : plainSource(path), readTar)
+    Effect.flatMap(gzip ? makeGzipSource(path) : makePlainSource(path), readTar)
   )
   const contents = members.filter(({ kind }) => kind !== "directory")
   const named = new Map(contents.map((member) => [member.name, member]))
@@ -118,7 +118,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
             refuse("a layer is missing in it"),
           onSome: (member) => Effect.succeed({ member: member.name, diffId, size: member.size })
         }))
-      const configId = `sha256:${sha256Of(config)}`
+      const configId = `sha256:${computeSha256(config)}`
       const located = locate({ members: named, json }, { config, configId, layers }, digests)
       return { configId, repoTags: entry.RepoTags ?? [], layers, platform: platformOf(platform), ...located }
     }))

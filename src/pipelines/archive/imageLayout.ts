@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { decodeJson } from "../../services/parsing/json.ts"
-import type { Packing, TarMember } from "./tarMembers.ts"
+import type { Compression, TarMember } from "./tarMembers.ts"
 
 /** A layer of an image in an archive. */
 export interface ArchiveLayer {
@@ -59,7 +59,7 @@ const indexIn = decodeJson(Schema.Struct({ manifests: Schema.Array(DescriptorFie
 const manifestIn = decodeJson(Schema.Struct({ config: DescriptorFields, layers: Schema.Array(DescriptorFields) }))
 
 /** Name of the member that holds a blob. */
-export const blobName = (digest: string): string => `blobs/sha256/${digest.slice("sha256:".length)}`
+export const formatBlobName = (digest: string): string => `blobs/sha256/${digest.slice("sha256:".length)}`
 
 const blobDigest = (name: string) => {
   const [, hex] = /^blobs\/sha256\/([0-9a-f]{64})$/.exec(name) ?? []
@@ -87,10 +87,10 @@ interface Found {
  * registry had: those that the archive lacks are passed over, as containerd does when it loads it.
  */
 const follow = ({ json, members }: ArchiveContents) => (root: typeof DescriptorFields.Type): Found => {
-  const at = (digest: string) => text(json.get(blobName(digest)))
+  const at = (digest: string) => text(json.get(formatBlobName(digest)))
   const manifests = Option.match(indexIn(at(root.digest)), {
     onNone: () => [root],
-    onSome: (index) => index.manifests.filter(({ digest }) => members.has(blobName(digest)))
+    onSome: (index) => index.manifests.filter(({ digest }) => members.has(formatBlobName(digest)))
   })
   const read = manifests.map((descriptor) => ({ descriptor, manifest: manifestIn(at(descriptor.digest)) }))
   return {
@@ -105,7 +105,7 @@ const follow = ({ json, members }: ArchiveContents) => (root: typeof DescriptorF
 }
 
 /** An image's place in an archive. */
-export interface Located {
+export interface LocatedImage {
   /** Its id in containerd's store, once the archive is loaded; nothing where that is not known. */
   readonly containerdId: Option.Option<string>
   /** Its blobs for containerd's store; nothing where it is of several platforms, or lacks a part. */
@@ -117,7 +117,7 @@ export interface Located {
 const inIndex = (
   contents: ArchiveContents,
   { configId, layers }: LayoutSource
-): Pick<Located, "containerdId" | "layout"> => {
+): Pick<LocatedImage, "containerdId" | "layout"> => {
   const roots = Option.match(indexIn(text(contents.json.get("index.json"))), {
     onNone: () => [],
     onSome: ({ manifests }) => manifests.map(follow(contents))
@@ -128,10 +128,10 @@ const inIndex = (
     const [manifest, ...others] = found.images
     if (manifest === undefined || others.length > 0) return yield* Option.none()
     const isSame = manifest.layers.length === layers.length &&
-      manifest.layers.every(({ digest }, index) => layers[index]?.member === blobName(digest))
+      manifest.layers.every(({ digest }, index) => layers[index]?.member === formatBlobName(digest))
     if (!isSame) return yield* Option.none()
     const blobs = yield* Option.all([...new Set(yield* found.digests)].map((digest) => {
-      const member = contents.members.get(blobName(digest))
+      const member = contents.members.get(formatBlobName(digest))
       return member?.kind === "file" ? Option.some([digest, { member }] as const) : Option.none()
     }))
     return { root: found.root, layers: manifest.layers.map(({ digest }) => digest), blobs: new Map(blobs) }
@@ -144,7 +144,7 @@ const imageTypes = {
   config: "application/vnd.docker.container.image.v1+json",
   layer: "application/vnd.docker.image.rootfs.diff.tar"
 } as const
-const layerSuffix: Readonly<Record<Packing, string>> = { none: "", gzip: ".gzip", zstd: ".zstd" }
+const layerSuffix: Readonly<Record<Compression, string>> = { none: "", gzip: ".gzip", zstd: ".zstd" }
 
 /**
  * Writes the manifest that containerd makes of an archive without one, byte for byte: so the id of an image that was sent
@@ -172,7 +172,7 @@ const withManifest = (
         size
       }))
     }))
-    const root = { mediaType: imageTypes.manifest, digest: `sha256:${sha256Of(manifest)}`, size: manifest.length }
+    const root = { mediaType: imageTypes.manifest, digest: `sha256:${computeSha256(manifest)}`, size: manifest.length }
     return {
       root,
       layers: stored.map(({ digest }) => digest),
@@ -189,7 +189,7 @@ export const locate = (
   contents: ArchiveContents,
   source: LayoutSource,
   digests: ReadonlyMap<string, string>
-): Located => {
+): LocatedImage => {
   const directLayout = withManifest(contents, source, digests)
   return contents.members.has("oci-layout")
     ? { ...inIndex(contents, source), directLayout }

@@ -3,8 +3,8 @@ import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { failIfChanged } from "./failIfChanged.ts"
 import type { ImageArchive } from "./imageArchive.ts"
-import { blobName, type ImageLayout } from "./imageLayout.ts"
-import { blockSize, fileHeader, padded } from "./tarHeader.ts"
+import { formatBlobName, type ImageLayout } from "./imageLayout.ts"
+import { blockSize, buildFileHeader, computePaddedSize } from "./tarHeader.ts"
 
 /** Bytes that are made here, and after them a part of the archive. */
 interface Piece {
@@ -54,32 +54,32 @@ const index = (images: ReadonlyArray<NamedImage>) => ({
 
 const manifest = (images: ReadonlyArray<NamedImage>) =>
   images.map(({ configId, layout, names }) => ({
-    Config: blobName(configId),
+    Config: formatBlobName(configId),
     RepoTags: names.length === 0 ? null : names,
-    Layers: layout.layers.map(blobName)
+    Layers: layout.layers.map(formatBlobName)
   }))
 
 /**
  * A tar of images in the form that both of Docker's image stores load.
  * @param leftOut digests of layers that the server has
  */
-export const imageTar = (images: ReadonlyArray<NamedImage>, leftOut: ReadonlySet<string>): ImageTar => {
+export const buildImageTar = (images: ReadonlyArray<NamedImage>, leftOut: ReadonlySet<string>): ImageTar => {
   const blobs = [...new Map(images.flatMap(({ layout }) => [...layout.blobs]))]
   const made = (name: string, content: Uint8Array | string): Piece => {
     const bytes = typeof content === "string" ? encoder.encode(content) : content
-    const block = new Uint8Array(blockSize + padded(bytes.length))
-    block.set(fileHeader(name, bytes.length))
+    const block = new Uint8Array(blockSize + computePaddedSize(bytes.length))
+    block.set(buildFileHeader(name, bytes.length))
     block.set(bytes, blockSize)
     return { bytes: block, start: 0, end: 0 }
   }
   const copied = blobs.flatMap(([digest, blob]): ReadonlyArray<Piece> => {
     if ("bytes" in blob || leftOut.has(digest)) return []
     const { end, size } = blob.member
-    return [{ bytes: fileHeader(blobName(digest), size), start: end - padded(size), end }]
+    return [{ bytes: buildFileHeader(formatBlobName(digest), size), start: end - computePaddedSize(size), end }]
   })
   const pieces = [
     ...copied.toSorted((one, other) => one.start - other.start),
-    ...blobs.flatMap(([digest, blob]) => "bytes" in blob ? [made(blobName(digest), blob.bytes)] : []),
+    ...blobs.flatMap(([digest, blob]) => "bytes" in blob ? [made(formatBlobName(digest), blob.bytes)] : []),
     made("index.json", JSON.stringify(index(images))),
     made("manifest.json", JSON.stringify(manifest(images))),
     made("oci-layout", JSON.stringify({ imageLayoutVersion: "1.0.0" })),
@@ -105,7 +105,7 @@ const filled = (pieces: ReadonlyArray<Piece>) => <E>(bytes: Stream.Stream<Uint8A
 }
 
 /** The bytes of a tar of images from an archive, decompressed where that is compressed, in chunks that are lent. */
-export const imageTarBytes = (
+export const streamImageTar = (
   { gzip, path }: Pick<ImageArchive, "gzip" | "path">,
   { pieces, size }: ImageTar
 ): Effect.Effect<Stream.Stream<Uint8Array, LocalFileFailed | GunzipFailed>, never, LocalFiles> =>

@@ -1,5 +1,5 @@
 import { Chunk, Effect, Option, Stream } from "effect"
-import { compressedShare } from "../../services/bytes/gzip.ts"
+import { computeCompressionRatio } from "../../services/bytes/gzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import type { Transfer } from "./transfer.ts"
@@ -37,5 +37,5 @@ export const isCompressible = Effect.fn("archive.isCompressible")(function*(
   const chunks = yield* Stream.runCollect(
     files.stream(file.path, { offset, bytes: Math.min(sampleSize, end - offset) })
   )
-  return compressedShare(Buffer.concat(Chunk.toReadonlyArray(chunks))) < mostShare
+  return computeCompressionRatio(Buffer.concat(Chunk.toReadonlyArray(chunks))) < mostShare
 })

@@ -29,7 +29,7 @@ const knownPrefix = (chains: ReadonlyArray<LayerChain>) => {
  * The layers of images that a server has, by their diff ids. A layer counts only where the server has an image whose
  * layers begin with the same ones, up to and including it; one that is in several places, only where that holds for all.
  */
-export const knownLayers = (
+export const findKnownLayers = (
   images: ReadonlyArray<Pick<ArchiveImage, "layers">>,
   chains: ReadonlyArray<LayerChain>
 ): ReadonlySet<string> => {

@@ -3,8 +3,8 @@ import type { ArchiveName } from "../../remote/activation/activateCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import type { ArchiveImage, ImageArchive } from "./imageArchive.ts"
 import type { ImageLayout } from "./imageLayout.ts"
-import { type ImageTar, imageTar } from "./imageTar.ts"
-import { knownLayers } from "./knownLayers.ts"
+import { buildImageTar, type ImageTar } from "./imageTar.ts"
+import { findKnownLayers } from "./knownLayers.ts"
 import { type EngineFacts, partialLoad } from "./partialLoad.ts"
 
 interface LaidOut extends Pick<ArchiveImage, "configId" | "layers" | "repoTags"> {
@@ -29,7 +29,7 @@ export interface PartialTransfer {
 }
 
 /** Images that come in, by config id and id on the server: each once, in the order of the numbers in their names. */
-export const incomingIds = (
+export const listIncomingIds = (
   names: ReadonlyArray<ArchiveName>,
   ids: ReadonlyMap<string, string>
 ): ReadonlyArray<readonly [configId: string, id: string]> => {
@@ -41,14 +41,16 @@ const rootIds = (images: ReadonlyArray<LaidOut>) =>
   new Map(images.map(({ configId, layout: { root } }) => [configId, root.digest]))
 
 /** The tar of a partial transfer in a run. */
-export const tarOf = (
+export const buildTransferTar = (
   { images, isIncoming, leftOut }: Pick<PartialTransfer, "images" | "isIncoming" | "leftOut">,
   run: string
 ): ImageTar => {
-  if (!isIncoming) return imageTar(images.map(({ repoTags, ...image }) => ({ ...image, names: repoTags })), leftOut)
+  if (!isIncoming) {
+    return buildImageTar(images.map(({ repoTags, ...image }) => ({ ...image, names: repoTags })), leftOut)
+  }
   const names = images.flatMap(({ configId, repoTags }) => repoTags.map((name) => ({ id: configId, name })))
-  const numbered = incomingIds([...new Map(names.map((each) => [each.name, each])).values()], rootIds(images))
-  return imageTar(
+  const numbered = listIncomingIds([...new Map(names.map((each) => [each.name, each])).values()], rootIds(images))
+  return buildImageTar(
     images.flatMap((image) => {
       const number = numbered.findIndex(([configId]) => configId === image.configId) + 1
       return number === 0 ? [] : [{ ...image, names: [`berth/incoming:${run}-${number}`] }]
@@ -81,12 +83,12 @@ export const decidePart = (
         Option.map(isIncoming ? layout : directLayout, (layout) => ({ configId, layers, repoTags, layout }))
       )
     )
-    const known = knownLayers(images, facts.serverImages.map(({ layers }) => layers))
+    const known = findKnownLayers(images, facts.serverImages.map(({ layers }) => layers))
     const leftOut = new Set(images.flatMap(({ layers, layout }) =>
       Array.zip(layers, layout.layers).flatMap(([{ diffId }, digest]) => known.has(diffId) ? [digest] : [])
     ))
     const part = { images, isIncoming, leftOut }
-    const { size } = tarOf(part, anyRun)
+    const { size } = buildTransferTar(part, anyRun)
     return { kind: "layers", archive, ...part, platform: load === "verified" ? platform : "", size }
   })
 
@@ -105,5 +107,5 @@ export const withAllLayers = (part: PartialTransfer): Option.Option<PartialTrans
   if (!part.isIncoming || part.leftOut.size === 0) return Option.none()
   if (part.archive.gzip && !part.images.some(hasOwnManifest)) return Option.none()
   const all = { ...part, leftOut: new Set<string>() }
-  return Option.some({ ...all, size: tarOf(all, anyRun).size })
+  return Option.some({ ...all, size: buildTransferTar(all, anyRun).size })
 }

@@ -3,16 +3,16 @@ import { Effect, Option } from "effect"
 import { type ContainerConfig, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
-import { newestTarOf, projectFiles } from "../projects/files/projectFiles.ts"
+import { findNewestTar, findProjectFiles } from "../projects/files/projectFiles.ts"
 import { resolveLink } from "../projects/files/resolveLink.ts"
 
 /** A project's image archive, its newest `*.tar`; fails where that is empty, or leads out of the project. */
-export const projectArchive = Effect.fn("projectArchive")(function*(
+export const findProjectArchive = Effect.fn("findProjectArchive")(function*(
   directory: string,
   config: ContainerConfig
 ): Effect.fn.Return<Option.Option<DeployFile>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
-  const entries = yield* projectFiles(directory, [])
-  const name = Option.getOrUndefined(newestTarOf(entries))
+  const entries = yield* findProjectFiles(directory, [])
+  const name = Option.getOrUndefined(findNewestTar(entries))
   const entry = entries.find((one) => one.name === name)
   if (entry === undefined) return Option.none()
   const archive = {

@@ -7,7 +7,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import { isCompressible } from "./isCompressible.ts"
-import { type Transfer, transferSize } from "./transfer.ts"
+import { computeTransferSize, type Transfer } from "./transfer.ts"
 
 const probeSize = 1024 * 1024
 /** 200 Mbit/s in bytes per second: on a faster line the compression is what takes long. */
@@ -51,7 +51,7 @@ export const shouldCompress = Effect.fn("deploy.shouldCompress")(function*(
   transfer: Transfer,
   file: DeployFile | undefined
 ): Effect.fn.Return<boolean, never, LocalFiles | Ssh> {
-  if (transferSize(transfer, file) < smallest) return false
+  if (computeTransferSize(transfer, file) < smallest) return false
   // The line is measured only where that decides. Errors of the file or the line show when it is sent.
   return yield* isCompressible(transfer, file).pipe(
     Effect.flatMap((is) => is ? isSlowLine(server) : Effect.succeed(false)),

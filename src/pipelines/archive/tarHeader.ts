@@ -4,7 +4,7 @@ import { Either } from "effect"
 export const blockSize = 512
 
 /** The bytes that some content takes up in a tar, padding included. */
-export const padded = (bytes: number): number => Math.ceil(bytes / blockSize) * blockSize
+export const computePaddedSize = (bytes: number): number => Math.ceil(bytes / blockSize) * blockSize
 
 /** Content of a header: a member, or a long name, a long link or further fields for the next member. */
 export type HeaderKind =
@@ -45,7 +45,7 @@ const withContent: ReadonlyArray<HeaderKind> = ["file", "longName", "longTarget"
 const decoder = new TextDecoder()
 
 /** A text field: up to its first NUL. */
-export const textOf = (bytes: Uint8Array): string => {
+export const readTarText = (bytes: Uint8Array): string => {
   const end = bytes.indexOf(0)
   return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
 }
@@ -54,7 +54,7 @@ export const textOf = (bytes: Uint8Array): string => {
 const numberOf = (bytes: Uint8Array): number => {
   const first = bytes[0] ?? 0
   if (first === 0x80) return bytes.subarray(1).reduce((number, byte) => number * 256 + byte, 0)
-  const digits = textOf(bytes).trim()
+  const digits = readTarText(bytes).trim()
   return digits === "" ? 0 : /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN
 }
 
@@ -68,7 +68,7 @@ const encoder = new TextEncoder()
 const mostOctal = 8 ** 11
 
 /** Writes the header block of a file that anybody may read, the same for the same name and size. */
-export const fileHeader = (name: string, size: number): Uint8Array => {
+export const buildFileHeader = (name: string, size: number): Uint8Array => {
   const block = new Uint8Array(blockSize)
   const put = (at: number, text: string) => block.set(encoder.encode(text), at)
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`
@@ -101,13 +101,13 @@ export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string>
   if (kind === undefined) return Either.left(`it holds members of the type ${JSON.stringify(type)}`)
   const size = withContent.includes(kind) ? numberOf(block.subarray(124, 136)) : 0
   if (!Number.isSafeInteger(size)) return Either.left("it holds a member whose size cannot be read")
-  const name = textOf(block.subarray(0, 100))
+  const name = readTarText(block.subarray(0, 100))
   // POSIX keeps the front of a long name apart; GNU keeps other things there.
-  const prefix = textOf(block.subarray(257, 263)) === "ustar" ? textOf(block.subarray(345, 500)) : ""
+  const prefix = readTarText(block.subarray(257, 263)) === "ustar" ? readTarText(block.subarray(345, 500)) : ""
   return Either.right({
     kind,
     name: prefix === "" ? name : `${prefix}/${name}`,
-    target: textOf(block.subarray(157, 257)),
+    target: readTarText(block.subarray(157, 257)),
     size
   })
 }

@@ -1,14 +1,22 @@
 import { Data, Effect } from "effect"
 import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
 import type { LocalFileFailed } from "../../services/local/LocalFiles.ts"
-import { blockSize, isEmptyBlock, padded, parseFields, parseHeader, type TarHeader, textOf } from "./tarHeader.ts"
+import {
+  blockSize,
+  computePaddedSize,
+  isEmptyBlock,
+  parseFields,
+  parseHeader,
+  readTarText,
+  type TarHeader
+} from "./tarHeader.ts"
 import type { TarSource } from "./tarSource.ts"
 
 /** An archive that is not of a form that can be sent in parts. */
-export class ArchiveNotUnderstood extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
+export class UnsupportedArchive extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
 
 /** Compression of a member's content, by its first bytes. */
-export type Packing = "none" | "gzip" | "zstd"
+export type Compression = "none" | "gzip" | "zstd"
 
 /** A member of a tar. */
 export interface TarMember {
@@ -18,7 +26,7 @@ export interface TarMember {
   readonly target: string
   /** The bytes of its content. */
   readonly size: number
-  readonly packing: Packing
+  readonly packing: Compression
   /** Offset in the tar at which its padded content ends. */
   readonly end: number
 }
@@ -37,11 +45,11 @@ const mostJson = 32 * 1024 * 1024
 export const cleanName = (name: string): string =>
   name.split("/").filter((segment) => segment !== "" && segment !== ".").join("/")
 
-const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
+const refuse = (reason: string) => new UnsupportedArchive({ reason })
 const magic = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] } as const
 
 /** Tells the compression of content by its first bytes. */
-export const packingOf = (content: Uint8Array): Packing => {
+export const detectCompression = (content: Uint8Array): Compression => {
   const begins = (bytes: ReadonlyArray<number>) => bytes.every((byte, index) => content[index] === byte)
   return begins(magic.gzip) ? "gzip" : begins(magic.zstd) ? "zstd" : "none"
 }
@@ -51,7 +59,7 @@ const looksLikeJson = (content: Uint8Array) => content[0] === 0x7b || content[0]
 /** Reads the headers of a tar from its beginning to its end. */
 export const readTar = (
   source: TarSource
-): Effect.Effect<TarIndex, ArchiveNotUnderstood | LocalFileFailed | GunzipFailed> =>
+): Effect.Effect<TarIndex, UnsupportedArchive | LocalFileFailed | GunzipFailed> =>
   Effect.gen(function*() {
     const members: Array<TarMember> = []
     const json = new Map<string, Uint8Array>()
@@ -61,9 +69,9 @@ export const readTar = (
 
     const content = (size: number) =>
       Effect.gen(function*() {
-        const bytes = yield* source.take(padded(size))
-        if (bytes.length < padded(size)) return yield* refuse("it is cut short")
-        at += padded(size)
+        const bytes = yield* source.take(computePaddedSize(size))
+        if (bytes.length < computePaddedSize(size)) return yield* refuse("it is cut short")
+        at += computePaddedSize(size)
         return bytes.subarray(0, size)
       })
 
@@ -71,8 +79,8 @@ export const readTar = (
       Effect.gen(function*() {
         if (size > longestJson) return yield* refuse("it holds a header that is too long")
         const bytes = yield* content(size)
-        if (kind === "longName") extra = { ...extra, name: textOf(bytes) }
-        if (kind === "longTarget") extra = { ...extra, target: textOf(bytes) }
+        if (kind === "longName") extra = { ...extra, name: readTarText(bytes) }
+        if (kind === "longTarget") extra = { ...extra, target: readTarText(bytes) }
         if (kind !== "fields") return
         const fields = parseFields(bytes)
         if ([...fields.keys()].some((key) => key.startsWith("GNU.sparse."))) {
@@ -102,18 +110,18 @@ export const readTar = (
       const size = kind === "file" ? extra.size ?? header.size : 0
       if (!Number.isSafeInteger(size) || size < 0) return yield* refuse("it holds a member whose size cannot be read")
       if (members.length === mostMembers) return yield* refuse(`it holds more than ${mostMembers} members`)
-      let packing: Packing = "none"
+      let packing: Compression = "none"
       if (size > 0 && size <= longestJson && jsonBytes + size <= mostJson) {
         const bytes = yield* content(size)
-        packing = packingOf(bytes)
+        packing = detectCompression(bytes)
         if (looksLikeJson(bytes)) {
           json.set(name, bytes.slice())
           jsonBytes += size
         }
       } else if (size > 0) {
-        packing = packingOf(yield* source.take(blockSize))
-        yield* source.skip(padded(size) - blockSize)
-        at += padded(size)
+        packing = detectCompression(yield* source.take(blockSize))
+        yield* source.skip(computePaddedSize(size) - blockSize)
+        at += computePaddedSize(size)
       }
       members.push({ name, kind, target: extra.target ?? header.target, size, packing, end: at })
       extra = {}

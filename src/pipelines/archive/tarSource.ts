@@ -24,7 +24,7 @@ const join = (all: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /** A tar as it is, of which only what is taken is read. */
-export const plainSource = (path: string): Effect.Effect<TarSource, never, LocalFiles> =>
+export const makePlainSource = (path: string): Effect.Effect<TarSource, never, LocalFiles> =>
   Effect.map(LocalFiles, (files) => {
     let position = 0
     let window: { readonly offset: number; readonly bytes: Uint8Array } = { offset: 0, bytes: new Uint8Array() }
@@ -48,7 +48,7 @@ export const plainSource = (path: string): Effect.Effect<TarSource, never, Local
   })
 
 /** A tar inside a gzip file, decompressed as it is read. */
-export const gzipSource = (path: string): Effect.Effect<TarSource, never, LocalFiles | Scope.Scope> =>
+export const makeGzipSource = (path: string): Effect.Effect<TarSource, never, LocalFiles | Scope.Scope> =>
   Effect.gen(function*() {
     const bytes = decompress((yield* LocalFiles).stream(path))
     const pull = yield* Stream.toPull(bytes)

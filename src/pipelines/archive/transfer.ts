@@ -2,14 +2,20 @@ import { Effect, Option } from "effect"
 import type { ArchiveName, ImageSource } from "../../remote/activation/activateCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { isImageName } from "../../remote/isImageName.ts"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import { failIfChanged } from "./failIfChanged.ts"
 import { type ImageArchive, readImageArchive } from "./imageArchive.ts"
-import { imageTarBytes } from "./imageTar.ts"
+import { streamImageTar } from "./imageTar.ts"
 import type { EngineFacts } from "./partialLoad.ts"
-import { decidePart, incomingIds, type PartialTransfer, tarOf, withAllLayers } from "./partialTransfer.ts"
+import {
+  buildTransferTar,
+  decidePart,
+  listIncomingIds,
+  type PartialTransfer,
+  withAllLayers
+} from "./partialTransfer.ts"
 
 /** Way of an archive's images to a server. */
 export type Transfer =
@@ -27,7 +33,7 @@ export type Transfer =
 const mostNames = 100
 
 /** The names that an archive gives to its images; an image without one goes by its id. */
-export const archiveNames = ({ images }: Pick<ImageArchive, "images">): ReadonlyArray<ArchiveName> => {
+export const listArchiveNames = ({ images }: Pick<ImageArchive, "images">): ReadonlyArray<ArchiveName> => {
   const names = images.flatMap(({ configId, repoTags }) =>
     (repoTags.length === 0 ? [configId] : repoTags).map((name) => [name, configId] as const)
   )
@@ -43,13 +49,13 @@ export const readArchive = (
     Effect.tapError((error) => Effect.logDebug(`${file.name} is sent whole`, "reason" in error ? error.reason : error)),
     Effect.option,
     Effect.map(Option.filter((archive) => {
-      const names = archiveNames(archive)
+      const names = listArchiveNames(archive)
       return names.length <= mostNames && names.every(({ name }) => isImageName(name))
     }))
   )
 
 /** Ids that the images of an archive have on a server, by their config ids; empty where that cannot be known. */
-export const idsThere = (
+export const resolveImageIds = (
   images: ImageArchive["images"],
   { containerdStore }: Pick<ServerFacts, "containerdStore">
 ): ReadonlyMap<string, string> =>
@@ -66,7 +72,7 @@ const otherCauses = /no space left|permission denied|could not be noted|Cannot c
  * Remedy for an archive that the server did not load; empty if the archive is not at fault.
  * @param said the server's words
  */
-export const archiveHelp = (
+export const describeArchiveRemedy = (
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
   said: string
@@ -85,7 +91,7 @@ export const decideTransfer = (
   if (file === undefined) return { kind: "none" }
   if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
   const ids = new Set(facts.serverImages.map(({ id }) => id))
-  if ([...idsThere(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
+  if ([...resolveImageIds(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
   // A compressed archive is smaller than all that is in it.
   const isWorthwhile = ({ isIncoming, leftOut, size }: PartialTransfer) =>
     leftOut.size > 0 ? size < file.size : isIncoming && !archive.value.gzip
@@ -97,7 +103,7 @@ export const decideTransfer = (
  * None after that, or where more bytes would fail alike.
  * @param reason the server's words
  */
-export const fallback = (transfer: Transfer, reason: string): Option.Option<Transfer> => {
+export const chooseFallback = (transfer: Transfer, reason: string): Option.Option<Transfer> => {
   if (otherCauses.test(reason)) return Option.none()
   switch (transfer.kind) {
     case "layers":
@@ -110,7 +116,7 @@ export const fallback = (transfer: Transfer, reason: string): Option.Option<Tran
 }
 
 /** Bytes of the archive that a transfer sends. */
-export const transferSize = (transfer: Transfer, file: DeployFile | undefined): number =>
+export const computeTransferSize = (transfer: Transfer, file: DeployFile | undefined): number =>
   transfer.kind === "layers"
     ? transfer.size
     : transfer.kind === "whole" || transfer.kind === "file"
@@ -118,13 +124,13 @@ export const transferSize = (transfer: Transfer, file: DeployFile | undefined): 
     : 0
 
 /** Size of everything in a transfer's archive, in the form in which it is sent. */
-export const fullSize = (transfer: Transfer, file: DeployFile | undefined): number =>
+export const computeFullSize = (transfer: Transfer, file: DeployFile | undefined): number =>
   transfer.kind === "layers" && transfer.leftOut.size === 0 ? transfer.size : file?.size ?? 0
 
 /** Input that the server loads: a part of the archive or all of it, in lent chunks. */
-export const transferInput = (transfer: Transfer, file: DeployFile | undefined, run: string) =>
+export const openTransferInput = (transfer: Transfer, file: DeployFile | undefined, run: string) =>
   Effect.gen(function*() {
-    if (transfer.kind === "layers") return yield* imageTarBytes(transfer.archive, tarOf(transfer, run))
+    if (transfer.kind === "layers") return yield* streamImageTar(transfer.archive, buildTransferTar(transfer, run))
     if (transfer.kind !== "whole" || file === undefined) return undefined
     return failIfChanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
   })
@@ -139,7 +145,7 @@ const sourceOf = (transfer: Transfer): ImageSource["from"] => {
 }
 
 /** Parameters of the activation: the source of the images, and their expected content. */
-export const imageSource = (
+export const buildImageSource = (
   transfer: Transfer,
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
@@ -147,8 +153,8 @@ export const imageSource = (
 ): ImageSource => {
   const { containerdStore } = facts
   const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
-  const ids = idsThere(images, facts)
-  const names = archiveNames({ images })
+  const ids = resolveImageIds(images, facts)
+  const names = listArchiveNames({ images })
   const chains = new Map(
     images.map(({ configId, layers }) => [configId, JSON.stringify(layers.map(({ diffId }) => diffId))])
   )
@@ -156,7 +162,7 @@ export const imageSource = (
   const isGiven = from === "names" || from === "incoming"
   // An image that comes whole is known by its layers in containerd's store, whichever id that gives to it.
   const answers = from === "incoming"
-    ? incomingIds(names, ids).map(([configId, id]) => `${id} ${chains.get(configId)}`)
+    ? listIncomingIds(names, ids).map(([configId, id]) => `${id} ${chains.get(configId)}`)
     : names.map(({ id }) => containerdStore ? chains.get(id) : id)
   const unknown = from === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0))
   return {
@@ -169,6 +175,6 @@ export const imageSource = (
       : containerdStore
       ? "{{json .RootFS.Layers}}"
       : "{{.Id}}",
-    expected: sha256Of(answers.map((answer) => `${answer}\n`).join(""))
+    expected: computeSha256(answers.map((answer) => `${answer}\n`).join(""))
   }
 }

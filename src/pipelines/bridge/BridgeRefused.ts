@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 
 /** A bridge does not serve, so the deploy or rollback ends before anything was stopped. */
 export class BridgeRefused extends Data.TaggedError("BridgeRefused")<{
@@ -17,8 +17,8 @@ export class BridgeRefused extends Data.TaggedError("BridgeRefused")<{
  * Result of a deploy or rollback whose bridge does not serve.
  * @param begun beginning of its message: `… was not deployed`
  */
-export const refusedByBridge = (begun: string) => ({ details, reason }: BridgeRefused) =>
-  Effect.map(withoutSecrets(reason), (words): DeployResult => ({
+export const toBridgeRefusedResult = (begun: string) => ({ details, reason }: BridgeRefused) =>
+  Effect.map(scrubSecrets(reason), (words): DeployResult => ({
     success: false,
     healthy: false,
     status: "unhealthy",

@@ -1,11 +1,11 @@
 import { Duration, Effect, Exit, Option, Ref } from "effect"
-import { letGo, noteSwitch, takeBack } from "../../remote/bridge/bridgeCommand.ts"
+import { abortActivation, continueActivation, noteSwitch } from "../../remote/bridge/bridgeCommand.ts"
 import { execute } from "../../remote/execute.ts"
 import { portOpenExit } from "../../remote/server/portOpenCommand.ts"
 import { DeployFailed } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { counted } from "../../schema/words/counted.ts"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { pluralize } from "../../schema/words/counted.ts"
+import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
@@ -21,8 +21,8 @@ import type { EditServices } from "../routes/editProxyFile.ts"
 import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
 import { BridgeRefused } from "./BridgeRefused.ts"
 import { isSame } from "./readProxyView.ts"
-import { moveServers, proxyPlace } from "./restoreRoutes.ts"
-import { returnStep } from "./returnStep.ts"
+import { moveServersInProxy, toNotedProxyFile } from "./restoreRoutes.ts"
+import { runReturnStep } from "./returnStep.ts"
 import type { Rollout } from "./Rollout.ts"
 import { tryPort } from "./tryPort.ts"
 
@@ -35,7 +35,7 @@ const wishesOf = (rollouts: ReadonlyArray<Rollout>, run: string): ReadonlyArray<
   rollouts.flatMap(({ bridged, service }) =>
     bridged === undefined
       ? []
-      : [{ ...bridged, service, name: `berth-${service}-bridge-${sha256Of(`${run}\n${service}`).slice(0, 12)}` }]
+      : [{ ...bridged, service, name: `berth-${service}-bridge-${computeSha256(`${run}\n${service}`).slice(0, 12)}` }]
   )
 
 /** Stand-ins for services of one deploy that are recreated: they take the requests meanwhile. */
@@ -72,7 +72,7 @@ const awaitBridges = (
     if (status === "healthy") return bridges
     const seconds = Math.ceil(Number(waited) / 1000)
     return yield* new BridgeRefused({
-      reason: `the new version was ${status} after ${counted(seconds, "second")}: ${complaints}`,
+      reason: `the new version was ${status} after ${pluralize(seconds, "second")}: ${complaints}`,
       details: yield* describeUnhealthy(server, remotePath, unhealthy)
     })
   })
@@ -108,13 +108,13 @@ const noteFile = (
     const settleSeconds = isSame(home.server, server)
       ? Option.some(Math.ceil(Duration.toSeconds(settle)))
       : Option.none()
-    const note = noteSwitch(remotePath, run, { ...proxyPlace(home), hosts, settleSeconds }, server.useSudo)
+    const note = noteSwitch(remotePath, run, { ...toNotedProxyFile(home), hosts, settleSeconds }, server.useSudo)
     yield* uncancellable(execute(server, note))
   })
 
 /** Lets the activation go on; where the connection breaks meanwhile, nobody knows whether it does. */
 const letGoOn = (server: ServerAccess, remotePath: string, run: string) =>
-  Effect.mapError(execute(server, letGo(remotePath, run)), (error) =>
+  Effect.mapError(execute(server, continueActivation(remotePath, run)), (error) =>
     error._tag === "RemoteCommandFailed"
       ? error
       : new DeployFailed({ step: "bridge", reason: error.message, state: stateUnknown }))
@@ -135,13 +135,13 @@ const leadOf =
       const home = yield* proxyLocation
       const hosts = [...new Set(wishes.flatMap((wish) => wish.hosts))]
       yield* noteFile(server, remotePath, run, home, hosts)
-      if (!(yield* moveServers(addServers, moves))) {
+      if (!(yield* moveServersInProxy(addServers, moves))) {
         return yield* new BridgeRefused({
           reason: `${home.file} no longer leads to the service: somebody has edited it since`,
           details: ""
         })
       }
-      yield* moveServers(removeServers, moves)
+      yield* moveServersInProxy(removeServers, moves)
       yield* uncancellable(Effect.zipRight(Ref.set(gone, true), letGoOn(server, remotePath, run)))
       return moves.map(({ from, service, to }) => `${service}: port ${to} in place of ${from}`).join(", ")
     })
@@ -161,7 +161,7 @@ export const makeBridging = (
     const wishes = wishesOf(rollouts, run)
     const gone = yield* Ref.make(false)
     const { first, last } = yield* bridgePorts
-    const stop = Effect.ignore(execute(server, takeBack(remotePath, run)))
+    const stop = Effect.ignore(execute(server, abortActivation(remotePath, run)))
     const mayStop = (isInterrupted: boolean) =>
       Effect.zipWith(Ref.get(gone), isCancelled, (isGone, cancelled) => !isGone && (cancelled || !isInterrupted))
     const none = wishes.length === 0
@@ -180,7 +180,7 @@ export const makeBridging = (
         ),
       ledBack: (effect) =>
         none && !left ? Effect.map(effect, (result) => [result, ""] as const) : Effect.gen(function*() {
-          const back = returnStep(server, remotePath, none ? undefined : run)
+          const back = runReturnStep(server, remotePath, none ? undefined : run)
           const exit = yield* Effect.exit(
             Effect.onInterrupt(effect, () => uncancellable(Effect.whenEffect(back, isCancelled)))
           )

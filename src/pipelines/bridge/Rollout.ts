@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { BridgedRoute, PlannedService } from "../../schema/deploy/ContainerPlan.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { PublishedPort } from "./publishedPort.ts"
 
 /** Way in which a service that `bridged` names gets its new version. */
@@ -21,7 +21,7 @@ export const withRollout = (service: PlannedService, rollouts: ReadonlyArray<Rol
     const found = rollouts.find((each) => each.service === service.name)
     if (found === undefined) return service
     const { reason, rollout, routes } = found
-    return { ...service, rollout, ...reason === "" ? {} : { rolloutReason: yield* withoutSecrets(reason) }, routes }
+    return { ...service, rollout, ...reason === "" ? {} : { rolloutReason: yield* scrubSecrets(reason) }, routes }
   })
 
 /** Sentence about the services that were, or were not, bridged, with a leading blank. */

@@ -1,8 +1,8 @@
 import { Either } from "effect"
-import type { ContainerThere } from "../../remote/deploy/preflightCommand.ts"
-import { checkMoves, routesToPort } from "../routes/balancers.ts"
+import type { ExistingContainer } from "../../remote/deploy/preflightCommand.ts"
+import { checkMoves, findRoutesToPort } from "../routes/balancers.ts"
 import type { Refusal } from "../routes/Refusal.ts"
-import { type ComposeTexts, movesOthers, publishedPort } from "./publishedPort.ts"
+import { type ComposeTexts, findPublishedPort, hasSharedDifferences } from "./publishedPort.ts"
 import type { Rollout } from "./Rollout.ts"
 
 /** The proxy file, and the addresses of a server in it. */
@@ -18,7 +18,7 @@ export interface RolloutFacts {
   readonly isRecreated: boolean
   readonly here: ComposeTexts
   readonly there: ComposeTexts
-  readonly containers: ReadonlyArray<ContainerThere>
+  readonly containers: ReadonlyArray<ExistingContainer>
   /** The proxy file, or why it cannot be used. */
   readonly proxy: Either.Either<ProxyView, string>
   /** Reason why an address of the server may be missing in `proxy`; empty where none is. */
@@ -37,7 +37,7 @@ const words = (refusal: Refusal) =>
     : `line ${refusal.line}: ${refusal.reason}`
 
 /** Decides how a service that `bridged` names gets its new version. */
-export const judgeRollout = (
+export const decideBridgedRollout = (
   service: string,
   { containers, freePort, here, isRecreated, obstacle, proxy, there, unknownAddress }: RolloutFacts
 ): Rollout => {
@@ -48,13 +48,15 @@ export const judgeRollout = (
     if (own.length !== 1 || own[0]?.isRunning !== true) {
       return yield* Either.left(own.length > 1 ? "it has several containers" : "its container is not running")
     }
-    const published = yield* publishedPort(here, service)
-    const before = yield* publishedPort(there, service)
+    const published = yield* findPublishedPort(here, service)
+    const before = yield* findPublishedPort(there, service)
     if (before.port !== published.port) return yield* Either.left("its published port changes")
-    if (movesOthers(here, there)) return yield* Either.left("the networks, volumes or the name of the stack change")
+    if (hasSharedDifferences(here, there)) {
+      return yield* Either.left("the networks, volumes or the name of the stack change")
+    }
     const { file, hosts, text } = yield* proxy
     const unusable = (refusal: Refusal) => `${file}: ${words(refusal)}`
-    const routes = yield* Either.mapLeft(routesToPort(text, hosts, published.port), unusable)
+    const routes = yield* Either.mapLeft(findRoutesToPort(text, hosts, published.port), unusable)
     if (routes.length === 0) {
       const why = unknownAddress === "" ? "" : `, and ${unknownAddress}`
       return yield* Either.left(`no route in ${file} leads to port ${published.port} of ${hosts.join(" or ")}${why}`)

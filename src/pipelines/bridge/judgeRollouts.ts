@@ -7,9 +7,9 @@ import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { hasServer } from "../routes/balancers.ts"
-import { judgeRollout, type ProxyView } from "./judgeRollout.ts"
+import { decideBridgedRollout, type ProxyView } from "./judgeRollout.ts"
 import type { PlatformAddresses } from "./platformAddresses.ts"
-import { type ComposeTexts, publishedPort } from "./publishedPort.ts"
+import { type ComposeTexts, findPublishedPort } from "./publishedPort.ts"
 import { readProxyView } from "./readProxyView.ts"
 import type { Rollout } from "./Rollout.ts"
 
@@ -32,7 +32,7 @@ const mayBeRouted = (
 ): boolean =>
   Either.isRight(proxy) &&
   services.some((service) =>
-    Either.match(publishedPort(here, service), {
+    Either.match(findPublishedPort(here, service), {
       onLeft: () => false,
       onRight: ({ port }) =>
         !hasServer(proxy.right.text, proxy.right.hosts, port) && hasServer(proxy.right.text, undefined, port)
@@ -43,7 +43,7 @@ const mayBeRouted = (
  * Decides how each service that `bridged` names gets its new version. Changes nothing.
  * @param platform asked only where a route leads to the port of a service at an address that is not known
  */
-export const judgeRollouts = <R>(
+export const decideBridgedRollouts = <R>(
   server: ServerAccess,
   bridged: ReadonlyArray<string>,
   { facts, here, services }: RolloutVersion,
@@ -61,7 +61,7 @@ export const judgeRollouts = <R>(
     const proxy = addresses.length === 0 ? seen : yield* readProxyView(server, [...own, ...addresses])
     const { first } = yield* bridgePorts
     return bridged.map((service) =>
-      judgeRollout(service, {
+      decideBridgedRollout(service, {
         isRecreated: isRecreated(service),
         here,
         there: facts.there,

@@ -1,8 +1,8 @@
 import { Either, Predicate } from "effect"
-import { portRange } from "../../remote/deploy/portRange.ts"
-import { envValues, parseEnv } from "../projects/compose/envText.ts"
+import { parsePortRange } from "../../remote/deploy/portRange.ts"
+import { parseEnv, resolveEnvValues } from "../projects/compose/envText.ts"
 import { interpolate } from "../projects/compose/interpolate.ts"
-import { composeContent } from "../projects/compose/serviceDefinitions.ts"
+import { parseComposeContent } from "../projects/compose/serviceDefinitions.ts"
 
 /** The one port of the server that a service publishes. */
 export interface PublishedPort {
@@ -32,7 +32,7 @@ const fieldsOf = (written: unknown, filledIn: (text: string) => string) => {
 }
 
 const single = (ports: string | undefined): number | undefined => {
-  const [range] = portRange(ports ?? "", "", "tcp")
+  const [range] = parsePortRange(ports ?? "", "", "tcp")
   return range !== undefined && range.first === range.last ? range.first : undefined
 }
 
@@ -49,13 +49,13 @@ const hasFixedAddress = (service: Record<string, unknown>) =>
     ))
 
 /** The port that a bridge of a service has to stand in for, or why the service cannot have a second container. */
-export const publishedPort = ({ compose, env }: ComposeTexts, name: string): Either.Either<PublishedPort, string> =>
+export const findPublishedPort = ({ compose, env }: ComposeTexts, name: string): Either.Either<PublishedPort, string> =>
   Either.gen(function*() {
-    const content = composeContent(compose)
+    const content = parseComposeContent(compose)
     const services = Predicate.isRecord(content) ? content["services"] : undefined
     const service = Predicate.isRecord(services) ? services[name] : undefined
     if (!Predicate.isRecord(service)) return yield* Either.left("the compose file does not have it")
-    const { values } = envValues(parseEnv(env))
+    const { values } = resolveEnvValues(parseEnv(env))
     const filledIn = (text: string) => interpolate(text, values).text
     const deploy = Predicate.isRecord(service["deploy"]) ? service["deploy"] : {}
     if (!isOne(service["scale"], filledIn) || !isOne(deploy["replicas"], filledIn)) {
@@ -79,11 +79,11 @@ export const publishedPort = ({ compose, env }: ComposeTexts, name: string): Eit
 const shared = ["name", "networks", "volumes", "include"]
 
 /** Differences of what services share that make compose touch the containers that run. */
-export const movesOthers = (here: ComposeTexts, there: ComposeTexts): boolean => {
+export const hasSharedDifferences = (here: ComposeTexts, there: ComposeTexts): boolean => {
   const partsOf = ({ compose, env }: ComposeTexts) => {
-    const content = composeContent(compose)
+    const content = parseComposeContent(compose)
     const parts = Predicate.isRecord(content) ? shared.map((key) => content[key] ?? null) : []
-    return interpolate(JSON.stringify(parts), envValues(parseEnv(env)).values).text
+    return interpolate(JSON.stringify(parts), resolveEnvValues(parseEnv(env)).values).text
   }
   return partsOf(here) !== partsOf(there)
 }

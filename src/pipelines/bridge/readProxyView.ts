@@ -20,7 +20,7 @@ export const isSame = (one: StoredServer, other: StoredServer) =>
  * that, and its own, as a platform has one of them for its target. A loopback address means the proxy's own server.
  * @param own addresses of its interfaces
  */
-export const addressesOf = (server: StoredServer, home: ProxyLocation, own: ReadonlyArray<string>) =>
+export const readAddresses = (server: StoredServer, home: ProxyLocation, own: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const targetIp = yield* settings.find("proxy.targetIp")
@@ -44,6 +44,6 @@ export const readProxyView = (
     const configured = yield* (yield* Settings).find("proxy.configFile")
     if (Option.isNone(configured)) return Either.left("the setting proxy.configFile is missing")
     const home = yield* proxyLocation
-    const hosts = yield* addressesOf(server, home, own)
+    const hosts = yield* readAddresses(server, home, own)
     return Either.right({ file: home.file, hosts, text: yield* readProxyText(home) })
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(Either.left(message.replace(/\.$/, "")))))

@@ -1,8 +1,8 @@
 import { Data, Effect, Option, Schedule } from "effect"
 import {
   type BridgeNote,
+  type NotedProxyFile,
   parseBridgeNote,
-  type ProxyPlace,
   readBridges,
   removeBridges
 } from "../../remote/bridge/bridgeCommand.ts"
@@ -31,7 +31,7 @@ export class BridgeStays extends Data.TaggedError("BridgeStays")<{
 }
 
 /** Place of a proxy file as a note on a server has it. */
-export const proxyPlace = ({ file, server }: ProxyLocation): ProxyPlace => ({
+export const toNotedProxyFile = ({ file, server }: ProxyLocation): NotedProxyFile => ({
   file,
   server: `${server.host}:${server.port}`
 })
@@ -43,7 +43,7 @@ export const awaitProxyReload = Effect.flatMap(
 )
 
 /** Edits the proxy file, and waits until the proxy follows it where it was changed. */
-export const moveServers = (edit: typeof addServers, moves: ReadonlyArray<PortMove>) =>
+export const moveServersInProxy = (edit: typeof addServers, moves: ReadonlyArray<PortMove>) =>
   Effect.gen(function*() {
     const { _tag } = yield* editProxyFile((text) => edit(text, moves))
     if (_tag === "Edited") yield* awaitProxyReload
@@ -85,11 +85,14 @@ const closedPort = (home: ProxyLocation, moves: ReadonlyArray<ReturnMove>) =>
   })
 
 /** Leads the requests of a noted switch back to the services. */
-const restoreNotedRoutes = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonly hosts: ReadonlyArray<string> }) =>
+const restoreNotedRoutes = (
+  { bridges }: BridgeNote,
+  noted: NotedProxyFile & { readonly hosts: ReadonlyArray<string> }
+) =>
   Effect.gen(function*() {
     const stays = (reason: string) => new BridgeStays({ bridges, reason })
     const home = yield* proxyLocation
-    const place = proxyPlace(home)
+    const place = toNotedProxyFile(home)
     if (place.file !== noted.file || place.server !== noted.server) {
       return yield* stays(`they were led there in ${noted.file} on ${noted.server}, which is not the proxy file here`)
     }
@@ -101,8 +104,8 @@ const restoreNotedRoutes = ({ bridges }: BridgeNote, noted: ProxyPlace & { reado
     }))
     const closed = yield* closedPort(home, moves)
     if (Option.isSome(closed)) return yield* stays(closed.value)
-    yield* moveServers(addServers, moves)
-    yield* moveServers(removeServers, moves)
+    yield* moveServersInProxy(addServers, moves)
+    yield* moveServersInProxy(removeServers, moves)
     const text = yield* readProxyText(home)
     if (moves.some(({ from, hosts }) => hasServer(text, hosts, from))) {
       return yield* stays(`${home.file} still leads to the bridge`)

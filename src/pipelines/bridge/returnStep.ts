@@ -2,8 +2,8 @@ import { Effect, Option, Schedule } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { step } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { describeRestoredRoutes, readNote, restoreRoutes } from "./restoreRoutes.ts"
 
 // A server that is being started again is given a while.
@@ -14,7 +14,7 @@ const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recur
  * @param run the only run whose bridges are led back; those of any run without it
  * @returns a sentence about bridges that stay, with a leading blank
  */
-export const returnStep = (server: ServerAccess, remotePath: string, run?: string) =>
+export const runReturnStep = (server: ServerAccess, remotePath: string, run?: string) =>
   Effect.gen(function*() {
     const noted = yield* Effect.option(Effect.retry(readNote(server, remotePath, run), patience))
     if (Option.isSome(noted) && Option.isNone(noted.value)) return ""
@@ -23,9 +23,9 @@ export const returnStep = (server: ServerAccess, remotePath: string, run?: strin
       schedule: patience,
       while: ({ _tag }) => _tag !== "BridgeStays" && _tag !== "RemoteCommandFailed"
     })
-    return yield* step("return", patient, describeRestoredRoutes).pipe(
+    return yield* executeStep("return", patient, describeRestoredRoutes).pipe(
       Effect.as(""),
-      Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (words) => ` ${words.replace(/\.$/, "")}.`))
+      Effect.catchAll(({ message }) => Effect.map(scrubSecrets(message), (words) => ` ${words.replace(/\.$/, "")}.`))
     )
   })
 
@@ -36,7 +36,7 @@ export const restoreRoutesAfter =
       ? finished
       : Effect.gen(function*() {
         const exit = yield* Effect.exit(finished)
-        const remark = yield* returnStep(server, remotePath, left.id)
+        const remark = yield* runReturnStep(server, remotePath, left.id)
         const result = yield* exit
         return { ...result, message: result.message + remark }
       })

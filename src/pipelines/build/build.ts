@@ -5,22 +5,22 @@ import { ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import type { LocalEntry, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
-import { buildLock } from "../../services/locks/LockKey.ts"
+import { makeBuildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { emitOutput } from "../../services/runs/events/emitOutput.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { firstNamed, newestTarOf, projectFiles } from "../projects/files/projectFiles.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { findFirstNamed, findNewestTar, findProjectFiles } from "../projects/files/projectFiles.ts"
 import { runBuildScript } from "./runBuildScript.ts"
 
 /** Bytes of a build's output that are kept: the last ones. */
 export const buildOutputLimit = 1024 * 1024
 
 const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEntry>) =>
-  newestTarOf(
+  findNewestTar(
     after.filter(({ modified, name, size }) =>
       !before.some((file) => file.name === name && file.modified === modified && file.size === size)
     )
@@ -33,7 +33,7 @@ const runScript = (directory: string) =>
     const settings = yield* Settings
     const processes = yield* LocalProcesses
     const timeout = yield* settings.get("build.timeout")
-    const before = yield* projectFiles(directory, scriptNames)
+    const before = yield* findProjectFiles(directory, scriptNames)
     const lines = yield* emitOutput("stdout")
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(
       runBuildScript(
@@ -44,10 +44,10 @@ const runScript = (directory: string) =>
       )
     )
     yield* lines.end
-    const tar = written(before, yield* projectFiles(directory, scriptNames))
+    const tar = written(before, yield* findProjectFiles(directory, scriptNames))
     // The beginning of a long output is missing, and maybe half of a letter.
     const isCut = new TextEncoder().encode(output).length > buildOutputLimit - 4
-    const shown = yield* withoutSecrets(output, { cut: isCut })
+    const shown = yield* scrubSecrets(output, { cut: isCut })
     return {
       success: exitCode === 0 && !timedOut,
       tarFile: Option.getOrNull(tar),
@@ -71,21 +71,21 @@ export const build = Effect.fn("build")(function*(
   DirectoryRefused | FileLocked | ProgramNotFound | RunFailure,
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
-  const directory = yield* projectDirectory(projectPath)
-  if (Option.isNone(firstNamed(yield* projectFiles(directory, scriptNames), scriptNames))) {
+  const directory = yield* resolveProjectDirectory(projectPath)
+  if (Option.isNone(findFirstNamed(yield* findProjectFiles(directory, scriptNames), scriptNames))) {
     const reason = `has no ${buildScriptName}, nor a ${shellScriptName}: init writes both`
     return yield* new ProjectPathInvalid({ path: projectPath, reason })
   }
   return yield* (yield* Runs).run(
     {
       kind: "build",
-      key: buildLock(directory),
+      key: makeBuildLock(directory),
       subject: { projectPath: directory },
       request: { projectPath },
       result: BuildResult,
       afterRestart: "give up"
     },
-    step("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
+    executeStep("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
       status: success ? "done" : "error",
       detail: success ? tarFile ?? "no archive was written" : `exit code ${exitCode ?? "none"}`
     }))

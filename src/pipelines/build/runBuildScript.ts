@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
 import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 
 // Other shells do not know them, and take them for scripts.
 const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
@@ -27,7 +27,7 @@ const inPowerShell = (script: string, run: RunProgram) =>
 /** In the shell that its first line asks for: `bash`, else `sh`. */
 const inShell = (directory: string, script: string, run: RunProgram) =>
   Effect.gen(function*() {
-    const text = yield* Effect.orElseSucceed(projectText(directory, shellScriptName), Option.none<string>)
+    const text = yield* Effect.orElseSucceed(readProjectText(directory, shellScriptName), Option.none<string>)
     return yield* run(Option.exists(text, (lines) => /^#!.*\bbash\b/.test(lines)) ? "bash" : "sh", [script])
   })
 

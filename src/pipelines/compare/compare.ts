@@ -7,7 +7,7 @@ import {
   parseInventory,
   type RemoteFile
 } from "../../remote/compare/compareCommand.ts"
-import { commandFailed, execute } from "../../remote/execute.ts"
+import { execute, makeCommandFailed } from "../../remote/execute.ts"
 import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/projects/Compare.ts"
 import {
   composeFileNames,
@@ -18,20 +18,20 @@ import {
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { composeFileOf } from "../projects/files/projectFiles.ts"
-import { relativeName } from "../projects/files/relativeName.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { findComposeFile } from "../projects/files/projectFiles.ts"
+import { normalizeRelativeName } from "../projects/files/relativeName.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
 import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 import { compareImages } from "./compareImages.ts"
-import { textOf, wholeText } from "./difference.ts"
-import { type LocalFile, localInventory } from "./localInventory.ts"
-import { dataName, isComposeName, isHashedOnly, readableTexts, showDifference } from "./showDifference.ts"
+import { decodeUtf8Text, toWholeText } from "./difference.ts"
+import { type LocalFile, readLocalInventory } from "./localInventory.ts"
+import { dataName, isComposeName, isHashedOnly, listReadableTexts, showDifference } from "./showDifference.ts"
 
 const mostWarnings = 20
 
@@ -51,19 +51,19 @@ const namesOf = (directory: string) =>
     const config = yield* readContainerConfig(directory)
     const configured = yield* Effect.forEach(config.files ?? [], (name) =>
       Either.mapLeft(
-        relativeName(name),
+        normalizeRelativeName(name),
         (reason) => new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
       ))
     // A compose file that is missing or broken is compared all the same, only without the env files that it names. A
     // broken one may name any file: then none is shown as text.
-    const compose = Option.isNone(yield* composeFileOf(directory))
+    const compose = Option.isNone(yield* findComposeFile(directory))
       ? Either.right([])
       : yield* Effect.map(readComposeFile(directory), ({ services }) => services).pipe(
         Effect.map(Either.right),
         Effect.catchTag("ProjectFileInvalid", (error) => Effect.succeed(Either.left(error.message)))
       )
     const envFiles = Either.getOrElse(compose, () => []).flatMap((service) => service.envFiles)
-      .flatMap((name) => Option.toArray(Either.getRight(relativeName(name))))
+      .flatMap((name) => Option.toArray(Either.getRight(normalizeRelativeName(name))))
     const secrets = new Set(envFiles)
     const names: Names = {
       all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, dataName])],
@@ -79,7 +79,7 @@ const lookAt = (server: ServerAccess, remotePath: string, names: Names, sudo: bo
     const command = inventoryCommand(remotePath, names.all, sudo)
     const { stderr, stdout } = yield* execute(server, command, { timeout: "30 minutes" })
     const files = yield* Effect.mapError(parseInventory(stdout), () =>
-      commandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`))
+      makeCommandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`))
     return {
       files,
       sudo,
@@ -129,7 +129,7 @@ const remoteTexts = (
         ? []
         : [{ name, size: Math.max(local.size, remote.size) }]
     )
-    const shown = readableTexts(differing)
+    const shown = listReadableTexts(differing)
     if (shown.length === 0) return new Map<string, string>()
     const command = contentsCommand(remotePath, shown, sudo)
     const { stdout } = yield* execute(server, command)
@@ -140,9 +140,9 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
   Effect.gen(function*() {
     const files = yield* LocalFiles
     const plain: ComparedFile = { name, status, localSize: local?.size ?? null, remoteSize: remote?.size ?? null }
-    const there = Option.flatMap(Option.fromNullable(texts.get(name)), (text) => wholeText(text, remote?.size ?? -1))
+    const there = Option.flatMap(Option.fromNullable(texts.get(name)), (text) => toWholeText(text, remote?.size ?? -1))
     if (local === undefined || Option.isNone(there)) return plain
-    const here = textOf(yield* files.read(local.path))
+    const here = decodeUtf8Text(yield* files.read(local.path))
     yield* Effect.yieldNow()
     if (Option.isNone(here)) return plain
     const shown = yield* showDifference(name, there.value, here.value, names.isSecret(name))
@@ -162,10 +162,10 @@ export const compare = Effect.fn("compare")(function*(
   Settings | Ssh | LocalFiles | Path.Path
 > {
   const { remotePath: path, server } = yield* resolveStack({ remotePath, serverId })
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const names = yield* namesOf(directory)
   const [here, there, { images, warnings: notCompared }] = yield* Effect.all([
-    localInventory(directory, names.all, names.config),
+    readLocalInventory(directory, names.all, names.config),
     remoteInventory(server, path, names),
     compareImages(server, path, directory, names.config)
   ], { concurrency: 3 })
@@ -199,6 +199,6 @@ export const compare = Effect.fn("compare")(function*(
       "local-only": count("local-only"),
       "remote-only": count("remote-only")
     },
-    warnings: yield* Effect.forEach(warnings.slice(0, mostWarnings), (warning) => withoutSecrets(warning))
+    warnings: yield* Effect.forEach(warnings.slice(0, mostWarnings), (warning) => scrubSecrets(warning))
   }
 })

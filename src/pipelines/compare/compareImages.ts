@@ -1,15 +1,15 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { parsePreflight, preflightCommand, type ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { serverWords } from "../../remote/execute.ts"
+import { scrubServerOutput } from "../../remote/execute.ts"
 import type { ComparedImage } from "../../schema/projects/Compare.ts"
 import type { ContainerConfig } from "../../schema/projects/Project.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
-import { projectArchive } from "../archive/projectArchive.ts"
-import { archiveNames, idsThere, readArchive } from "../archive/transfer.ts"
+import { findProjectArchive } from "../archive/projectArchive.ts"
+import { listArchiveNames, readArchive, resolveImageIds } from "../archive/transfer.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** Images of an archive compared with those of a server, with the reason where that failed. */
@@ -22,10 +22,10 @@ const none: ImageComparison = { images: [], warnings: [] }
 
 /** Judges images by the ids that they get on the server, as a deploy does; by their layers where no id can be foretold. */
 const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<ComparedImage> => {
-  const ids = idsThere(images, facts)
+  const ids = resolveImageIds(images, facts)
   const layers = new Map(facts.serverImages.map((image) => [image.id, image.layers.join()]))
   const chains = new Map(images.map((image) => [image.configId, image.layers.map(({ diffId }) => diffId).join()]))
-  return archiveNames({ images }).map(({ id, name }) => {
+  return listArchiveNames({ images }).map(({ id, name }) => {
     const expected = ids.get(id) ?? ""
     const there = id !== name ? facts.imageIds.get(name) : layers.has(expected) ? expected : undefined
     if (there === undefined) return { name, status: "local-only" as const }
@@ -49,15 +49,15 @@ export const compareImages = Effect.fn("compare.images")(function*(
     warnings: [`the images are not compared: ${reason}`]
   })
   return yield* Effect.gen(function*() {
-    const file = yield* projectArchive(directory, config)
+    const file = yield* findProjectArchive(directory, config)
     if (Option.isNone(file)) return none
     const archive = yield* readArchive(file.value)
     if (Option.isNone(archive)) return notCompared(`${file.value.name} is of a form that cannot be read`)
-    const names = archiveNames(archive.value).map(({ name }) => name)
+    const names = listArchiveNames(archive.value).map(({ name }) => name)
     const questions = { remotePath, images: names, files: [], layers: true, thorough: false }
     const command = preflightCommand(questions, server.useSudo)
     const answer = yield* (yield* Ssh).exec(server, command)
-    if (answer.code !== 0) return notCompared(describeDockerRefusal(serverWords(server, answer.stderr), server))
+    if (answer.code !== 0) return notCompared(describeDockerRefusal(scrubServerOutput(server, answer.stderr), server))
     return { images: judged(archive.value, parsePreflight(answer.stdout)), warnings: [] }
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(notCompared(message))))
 })

@@ -10,7 +10,7 @@ const effort = { timeout: 300 }
  * Unified diff from the remote to the local text; none if computing it takes too long.
  * @param sides names of both in the diff's header
  */
-export const textDifference = (
+export const computeTextDiff = (
   name: string,
   remote: string,
   local: string,
@@ -30,7 +30,7 @@ const meanings = (text: string): ReadonlyMap<string, string> =>
 const keys = (of: ReadonlyMap<string, string>, keep: (key: string) => boolean) => [...of.keys()].filter(keep).sort()
 
 /** The names of the variables by which two env files differ. */
-export const keyDifference = (remote: string, local: string): KeyDifference => {
+export const compareEnvKeys = (remote: string, local: string): KeyDifference => {
   const [there, here] = [meanings(remote), meanings(local)]
   return {
     different: keys(here, (key) => there.has(key) && there.get(key) !== here.get(key)),
@@ -40,12 +40,12 @@ export const keyDifference = (remote: string, local: string): KeyDifference => {
 }
 
 /** The text that these bytes are; nothing when they are no UTF-8 or hold a NUL. */
-export const textOf = (bytes: Uint8Array): Option.Option<string> =>
+export const decodeUtf8Text = (bytes: Uint8Array): Option.Option<string> =>
   Option.filter(
     Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))(),
     (text) => !text.includes("\0")
   )
 
 /** Text that came from a server, if it is all of a file of this size: neither cut off nor altered on the way. */
-export const wholeText = (text: string, size: number): Option.Option<string> =>
+export const toWholeText = (text: string, size: number): Option.Option<string> =>
   new TextEncoder().encode(text).length === size && !text.includes("\uFFFD") ? Option.some(text) : Option.none()

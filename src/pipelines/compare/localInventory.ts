@@ -29,7 +29,7 @@ export interface LocalInventory {
  * left out, and so is, with a warning, what leads out of the project unless its `container.json` allows that.
  * @param names relative to the project, with `/`
  */
-export const localInventory = Effect.fn("compare.localInventory")(function*(
+export const readLocalInventory = Effect.fn("compare.localInventory")(function*(
   directory: string,
   names: ReadonlyArray<string>,
   config: Pick<ContainerConfig, "allowLinks">

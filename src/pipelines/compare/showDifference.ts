@@ -2,10 +2,10 @@ import { Effect, Option } from "effect"
 import { mostTextBytes, textLimit } from "../../remote/compare/compareCommand.ts"
 import type { KeyDifference } from "../../schema/projects/Compare.ts"
 import { composeFileNames } from "../../schema/projects/Project.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { redactCompose } from "../projects/compose/redactCompose.ts"
-import { keyDifference, textDifference } from "./difference.ts"
+import { compareEnvKeys, computeTextDiff } from "./difference.ts"
 
 const mostTexts = 200
 
@@ -23,7 +23,7 @@ export const isHashedOnly = (name: string, isSecret: (name: string) => boolean):
   (name === dataName || name.startsWith(`${dataName}/`)) && !isSecret(name)
 
 /** Names of the files whose texts are read for a diff: as many as are small enough, one by one and together. */
-export const readableTexts = (
+export const listReadableTexts = (
   files: ReadonlyArray<{ readonly name: string; readonly size: number }>
 ): ReadonlyArray<string> => {
   let bytes = 0
@@ -51,14 +51,14 @@ export const showDifference = Effect.fn("compare.showDifference")(function*(
   isSecret: boolean,
   sides?: readonly [from: string, to: string]
 ): Effect.fn.Return<ShownDifference, never, Settings> {
-  if (isSecret) return { keys: keyDifference(from, to) }
+  if (isSecret) return { keys: compareEnvKeys(from, to) }
   const [old, now] = isComposeName(name)
     ? [yield* redactCompose(from), yield* redactCompose(to)]
     : [Option.some(from), Option.some(to)]
   // The only difference may be in values that the caller may not see.
   if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return {}
-  return yield* Option.match(textDifference(name, old.value, now.value, sides), {
+  return yield* Option.match(computeTextDiff(name, old.value, now.value, sides), {
     onNone: () => Effect.succeed({}),
-    onSome: (text) => Effect.map(withoutSecrets(text), (diff) => ({ diff }))
+    onSome: (text) => Effect.map(scrubSecrets(text), (diff) => ({ diff }))
   })
 })

@@ -1,25 +1,25 @@
 import { Effect, type Stream } from "effect"
 import type { ImageSource } from "../../remote/activation/activateCommand.ts"
-import { manifestLines } from "../../remote/activation/releaseManifest.ts"
+import { formatManifest } from "../../remote/activation/releaseManifest.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { activate } from "../activation/activate.ts"
 import { finishDeploy } from "../activation/finishDeploy.ts"
 import { awaitHealth } from "../activation/health/awaitHealth.ts"
-import { healthOutcome } from "../activation/health/describeHealth.ts"
-import { keepReleases } from "../activation/keepReleases.ts"
+import { toHealthOutcome } from "../activation/health/describeHealth.ts"
+import { formatKeepReleases } from "../activation/keepReleases.ts"
 import { makeActivations } from "../activation/undoWhenCancelled.ts"
 import { makeBridging } from "../bridge/Bridging.ts"
 import { describeRollouts } from "../bridge/Rollout.ts"
 import { runAfterDeploy } from "../hooks/afterDeploy.ts"
-import { startHookLines, stopHookWhenCancelled } from "../hooks/beforeStart.ts"
+import { buildStartHookLines, stopHookWhenCancelled } from "../hooks/beforeStart.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
-import { envFileNames } from "../projects/envFileNames.ts"
+import { listEnvFileNames } from "../projects/envFileNames.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 import type { DeployTarget } from "./deployFacts.ts"
 import { stage } from "./deployStage.ts"
 import { loadImages } from "./loadImages.ts"
-import { releaseOf } from "./releaseOf.ts"
+import { buildReleaseManifest } from "./releaseOf.ts"
 
 /** Loads the images, starts the stack and waits for its health; an unhealthy one is rolled back if that was decided. */
 export const activateProject = (
@@ -34,14 +34,14 @@ export const activateProject = (
     const deployed = { ...facts, deployed: plan.envFiles }
     const activations = yield* makeActivations(server, remotePath, deployed)
     const { run } = yield* Steps
-    const hookLines = startHookLines(plan.hooks, run)
+    const hookLines = buildStartHookLines(plan.hooks, run)
     const stoppable = stopHookWhenCancelled(server, remotePath, hookLines)
     const bridging = yield* makeBridging(server, remotePath, decision.rollouts, facts.hasBridge === true)
     const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
       Effect.gen(function*() {
         const release = [
-          ...manifestLines(releaseOf(plan, by)),
-          yield* keepReleases(onUnhealthy),
+          ...formatManifest(buildReleaseManifest(plan, by)),
+          yield* formatKeepReleases(onUnhealthy),
           ...hookLines,
           ...bridging.lines
         ]
@@ -51,7 +51,7 @@ export const activateProject = (
           composeFile: plan.compose.fileName,
           source,
           stagedFiles: uploaded.length,
-          envFiles: envFileNames(plan, facts),
+          envFiles: listEnvFileNames(plan, facts),
           images: plan.images,
           release
         }, input))
@@ -73,7 +73,7 @@ export const activateProject = (
       const health = yield* stage(
         "health",
         Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, healthOptions)),
-        healthOutcome
+        toHealthOutcome
       )
       const keptRelease = yield* activation.keptRelease
       const judged = yield* runAfterDeploy(target, plan.hooks, health, keptRelease.release)

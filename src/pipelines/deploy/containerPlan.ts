@@ -3,35 +3,36 @@ import { Effect, Option } from "effect"
 import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
 import type { ContainerPlanRequest } from "../../schema/deploy/Deploy.ts"
 import type { PlannedHook } from "../../schema/deploy/Hooks.ts"
-import { pullNote } from "../../schema/deploy/pullNote.ts"
+import { describePull } from "../../schema/deploy/pullNote.ts"
 import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { fullSize, transferSize } from "../archive/transfer.ts"
+import { computeFullSize, computeTransferSize } from "../archive/transfer.ts"
 import { withRollout } from "../bridge/Rollout.ts"
-import { plannedHooks } from "../hooks/Hooks.ts"
+import { listPlannedHooks } from "../hooks/Hooks.ts"
 import { changedFacts } from "../plans/changedFacts.ts"
-import { planHash } from "../plans/planHash.ts"
+import { computePlanHash } from "../plans/planHash.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
-import { envFileNames } from "../projects/envFileNames.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { listEnvFileNames } from "../projects/envFileNames.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { decideDeploy } from "./decideDeploy.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
-import { deployFactKindsOf, deployFactsOf, type DeployTarget, type ProjectDigests } from "./deployFacts.ts"
-import { imageChanges } from "./imageChanges.ts"
-import { serviceChanges } from "./serviceChanges.ts"
+import { collectDeployFacts, type DeployTarget, listDeployFactKinds, type ProjectDigests } from "./deployFacts.ts"
+import { computeImageChanges } from "./imageChanges.ts"
+import { planServiceChanges } from "./serviceChanges.ts"
 
 const filesAtOnce = 4
 
-const textOf = (directory: string, name: string) => Effect.map(projectText(directory, name), Option.getOrElse(() => ""))
+const textOf = (directory: string, name: string) =>
+  Effect.map(readProjectText(directory, name), Option.getOrElse(() => ""))
 
 const digestsOf = (directory: string, { archive, plan }: DeployDecision) =>
   Effect.gen(function*() {
@@ -52,7 +53,7 @@ const fileChanges = ({ facts, plan }: DeployDecision, { sha256 }: ProjectDigests
     const there = facts.fileHashes.get(name)
     return { name, change: there === undefined ? "new" : there === sha256.get(name) ? "same" : "changed", bytes: size }
   }),
-  ...envFileNames(plan, facts).gone.map((name): PlannedFile => ({ name, change: "removed", bytes: 0 }))
+  ...listEnvFileNames(plan, facts).gone.map((name): PlannedFile => ({ name, change: "removed", bytes: 0 }))
 ]
 
 const archiveWarnings = ({ archive, plan }: DeployDecision): ReadonlyArray<string> =>
@@ -61,18 +62,18 @@ const archiveWarnings = ({ archive, plan }: DeployDecision): ReadonlyArray<strin
     : [`${plan.archive.name} is of a form that cannot be read: all of it is sent, and what it changes is unknown`]
 
 const pullWarnings = ({ pull, toPull }: DeployDecision): ReadonlyArray<string> =>
-  toPull.map((name) => pullNote(name, pull === "always"))
+  toPull.map((name) => describePull(name, pull === "always"))
 
 /** Planned commands without secrets of the settings. */
 const shownHooks = (hooks: ReadonlyArray<PlannedHook>) =>
   Effect.forEach(hooks, (hook) =>
     Effect.map(
-      Effect.forEach(hook.command, (word) => withoutSecrets(word)),
+      Effect.forEach(hook.command, (word) => scrubSecrets(word)),
       (command): PlannedHook => ({ ...hook, command })
     ))
 
 /** Plans a deploy, with a hash that binds a later deploy to this plan. Changes nothing. */
-export const containerPlan = Effect.fn("containerPlan")(function*(
+export const planContainers = Effect.fn("planContainers")(function*(
   { onUnhealthy, projectPath, pull, remotePath, serverId }: ContainerPlanRequest
 ): Effect.fn.Return<
   ContainerPlan,
@@ -80,7 +81,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const target = { server, directory, remotePath: path }
   const decision = yield* decideDeploy(server, directory, path, {
     isPlanned: true,
@@ -91,24 +92,28 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   const { plan, transfer } = decision
   const files = fileChanges(decision, digests)
   const sent = files.filter(({ change }) => change === "new" || change === "changed")
-  const { services, warnings } = serviceChanges(decision, {
+  const { services, warnings } = planServiceChanges(decision, {
     compose: yield* textOf(directory, plan.compose.fileName),
     env: yield* textOf(directory, ".env"),
     changedFiles: new Set(sent.map(({ name }) => name))
   })
   const sizeOf = (all: ReadonlyArray<PlannedFile>) => all.reduce((sum, { bytes }) => sum + bytes, 0)
-  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
+  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => scrubSecrets(text))
   return {
-    planHash: planHash(deployFactKindsOf(decision), deployFactsOf(target, decision, digests), yield* planHashDigest),
+    planHash: computePlanHash(
+      listDeployFactKinds(decision),
+      collectDeployFacts(target, decision, digests),
+      yield* planHashDigest
+    ),
     projectPath: directory,
     serverId: server.id,
     remotePath: path,
     files,
-    images: imageChanges(decision),
+    images: computeImageChanges(decision),
     services: yield* Effect.forEach(services, (service) => withRollout(service, decision.rollouts)),
-    ...plan.hooks === undefined ? {} : { hooks: yield* shownHooks(plannedHooks(plan.hooks)) },
-    bytesToSend: sizeOf(sent) + transferSize(transfer, plan.archive),
-    bytesTotal: sizeOf(files) + fullSize(transfer, plan.archive),
+    ...plan.hooks === undefined ? {} : { hooks: yield* shownHooks(listPlannedHooks(plan.hooks)) },
+    bytesToSend: sizeOf(sent) + computeTransferSize(transfer, plan.archive),
+    bytesTotal: sizeOf(files) + computeFullSize(transfer, plan.archive),
     obstacles: yield* words(decision.preflightFailures),
     warnings: yield* words([
       ...plan.compose.warnings,
@@ -125,9 +130,9 @@ export const checkPlan = Effect.fn("deploy.checkPlan")(function*(
   target: DeployTarget,
   decision: DeployDecision
 ) {
-  const facts = deployFactsOf(target, decision, yield* digestsOf(target.directory, decision))
-  const moved = changedFacts(deployFactKindsOf(decision), hash, facts, yield* planHashDigest)
+  const facts = collectDeployFacts(target, decision, yield* digestsOf(target.directory, decision))
+  const moved = changedFacts(listDeployFactKinds(decision), hash, facts, yield* planHashDigest)
   if (moved.length === 0) return
-  const words = yield* Effect.forEach(moved, (text) => withoutSecrets(text))
+  const words = yield* Effect.forEach(moved, (text) => scrubSecrets(text))
   return yield* new DeployPlanMoved({ remotePath: target.remotePath, server: target.server.name, moved: words })
 })

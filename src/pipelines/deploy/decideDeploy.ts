@@ -5,18 +5,18 @@ import { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readHealthOptions } from "../activation/health/healthOptions.ts"
-import { archiveNames, decideTransfer, readArchive, transferSize } from "../archive/transfer.ts"
-import { totalSize } from "../projects/deployFiles.ts"
+import { computeTransferSize, decideTransfer, listArchiveNames, readArchive } from "../archive/transfer.ts"
+import { sumFileSizes } from "../projects/deployFiles.ts"
 import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
 import { decideRollouts } from "./decideRollouts.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
-import { imageNeeds } from "./imageNeeds.ts"
+import { decideImageNeeds } from "./imageNeeds.ts"
 import { planDeploy } from "./planDeploy.ts"
-import { portConflicts } from "./portConflicts.ts"
-import { preflight, preflightFailures } from "./preflight.ts"
+import { findPortConflicts } from "./portConflicts.ts"
+import { findPreflightFailures, runPreflight } from "./preflight.ts"
 
 /** Error of a decided deploy: of the project's files where they cause it, or else of Docker; none if it can be done. */
-export const refusalOf = (
+export const findDeployRefusal = (
   { projectFailures, preflightFailures: [reason] }: DeployDecision,
   directory: string
 ): Option.Option<DockerUnusable | ProjectFileInvalid> =>
@@ -51,11 +51,11 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
   const reading = plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive)
   // A plan asks for the images that have the archive's names, too.
   const read = readsStack ? Option.some(yield* reading) : Option.none()
-  const named = archiveNames({
+  const named = listArchiveNames({
     images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
   })
   const [facts, archive, mode, healthOptions, policy, unhealthy] = yield* Effect.all([
-    preflight(server, remotePath, plan, readsStack ? named.map(({ name }) => name) : undefined),
+    runPreflight(server, remotePath, plan, readsStack ? named.map(({ name }) => name) : undefined),
     Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
     settings.get("deploy.transfer"),
     readHealthOptions(plan.healthTimeout),
@@ -66,9 +66,9 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
   ], { concurrency: 2 })
   const transfer = decideTransfer(plan.archive, archive, facts, mode)
   const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
-  const images = transferSize(transfer, plan.archive)
-  const files = totalSize(added) + (transfer.kind === "file" ? images : 0)
-  const needs = imageNeeds(plan, archive, facts, policy, server.name)
+  const images = computeTransferSize(transfer, plan.archive)
+  const files = sumFileSizes(added) + (transfer.kind === "file" ? images : 0)
+  const needs = decideImageNeeds(plan, archive, facts, policy, server.name)
   return {
     plan,
     archive,
@@ -80,9 +80,9 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
     toPull: needs.toPull,
     healthOptions,
     rollouts: yield* decideRollouts(server, directory, { plan, facts, archive, transfer }),
-    preflightFailures: preflightFailures(facts, server.name, { files, images }, [
+    preflightFailures: findPreflightFailures(facts, server.name, { files, images }, [
       ...needs.preflightFailures,
-      ...portConflicts(plan, facts.taken, server.name)
+      ...findPortConflicts(plan, facts.taken, server.name)
     ]),
     projectFailures: needs.projectFailures
   }

@@ -4,10 +4,10 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { Transfer } from "../archive/transfer.ts"
-import { judgeRollouts } from "../bridge/judgeRollouts.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { decideBridgedRollouts } from "../bridge/judgeRollouts.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 import type { DeployPlan } from "./planDeploy.ts"
-import { serviceChanges } from "./serviceChanges.ts"
+import { planServiceChanges } from "./serviceChanges.ts"
 
 interface Known {
   readonly plan: DeployPlan
@@ -20,7 +20,7 @@ interface Known {
 const askPlatform = (directory: string) =>
   Effect.flatMap(
     Effect.promise(() => import("../bridge/platformAddresses.ts")),
-    ({ platformAddresses }) => platformAddresses(directory)
+    ({ readPlatformAddresses: platformAddresses }) => platformAddresses(directory)
   )
 
 /** Decides how each service that `bridged` names gets its new version. Changes nothing. */
@@ -32,13 +32,13 @@ export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
   const { facts, plan } = known
   if (plan.bridged === undefined) return []
   const local = yield* LocalFiles
-  const textOf = (name: string) => Effect.map(projectText(directory, name), Option.getOrElse(() => ""))
+  const textOf = (name: string) => Effect.map(readProjectText(directory, name), Option.getOrElse(() => ""))
   const here = { compose: yield* textOf(plan.compose.fileName), env: yield* textOf(".env") }
   const changed = yield* Effect.filter(
     plan.files,
     ({ name, path }) => Effect.map(local.sha256(path), (hash) => facts.fileHashes.get(name) !== hash),
     { concurrency: 4 }
   )
-  const { services } = serviceChanges(known, { ...here, changedFiles: new Set(changed.map(({ name }) => name)) })
-  return yield* judgeRollouts(server, plan.bridged, { facts, here, services }, askPlatform(directory))
+  const { services } = planServiceChanges(known, { ...here, changedFiles: new Set(changed.map(({ name }) => name)) })
+  return yield* decideBridgedRollouts(server, plan.bridged, { facts, here, services }, askPlatform(directory))
 })

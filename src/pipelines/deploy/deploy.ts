@@ -10,7 +10,7 @@ import type {
   PullPolicy
 } from "../../schema/deploy/Deploy.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
@@ -20,30 +20,30 @@ import type { Platform } from "../../services/platform/Platform.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
-import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
+import { limitConcurrentDeploys } from "../activation/besideOtherDeploys.ts"
 import { describeKeptRelease } from "../activation/keptRelease.ts"
 import { describeRemarks } from "../activation/startRemarks.ts"
 import { shouldCompress } from "../archive/shouldCompress.ts"
-import { fullSize } from "../archive/transfer.ts"
-import { refusedByBridge } from "../bridge/BridgeRefused.ts"
+import { computeFullSize } from "../archive/transfer.ts"
+import { toBridgeRefusedResult } from "../bridge/BridgeRefused.ts"
 import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { runLocalHook } from "../hooks/localHooks.ts"
-import { totalSize } from "../projects/deployFiles.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
+import { sumFileSizes } from "../projects/deployFiles.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
 import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { activateProject } from "./activateProject.ts"
 import { checkPlan } from "./containerPlan.ts"
-import { decideDeploy, refusalOf } from "./decideDeploy.ts"
+import { decideDeploy, findDeployRefusal } from "./decideDeploy.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 import type { DeployTarget } from "./deployFacts.ts"
 import { stage } from "./deployStage.ts"
 import { pullImages } from "./pullImages.ts"
-import { deploySpec } from "./reconcileDeploy.ts"
+import { buildDeploySpec } from "./reconcileDeploy.ts"
 import { uploadFiles } from "./uploadFiles.ts"
 
 /** Choices of a request that take precedence over `container.json` and the settings. */
@@ -63,7 +63,7 @@ const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrid
         ...overrides
       })
       if (planHash !== undefined) yield* checkPlan(planHash, target, decision)
-      const refusal = refusalOf(decision, directory)
+      const refusal = findDeployRefusal(decision, directory)
       return Option.isNone(refusal) ? decision : yield* refusal.value
     })
     const ready = yield* decided
@@ -87,14 +87,14 @@ const uploadProject = (
     }
     const archive = plan.archive === undefined ? [] : [plan.archive]
     const files = transfer.kind === "file" ? [...plan.files, ...archive] : plan.files
-    const all = totalSize(plan.files) + fullSize(transfer, plan.archive)
+    const all = sumFileSizes(plan.files) + computeFullSize(transfer, plan.archive)
     const [uploaded, isCompressed] = yield* stage(
       "upload",
       Effect.all([
         uploadFiles(server, remotePath, files, facts.fileHashes),
         shouldCompress(server, transfer, plan.archive)
       ]),
-      ([sent]) => `${counted(sent.length, "file")}, ${formatBytes(totalSize(sent))} of ${formatBytes(all)}`
+      ([sent]) => `${pluralize(sent.length, "file")}, ${formatBytes(sumFileSizes(sent))} of ${formatBytes(all)}`
     )
     return { uploaded, all, isCompressed }
   })
@@ -116,7 +116,7 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
     const upload = yield* uploadProject(target, decision)
     const { all, uploaded } = upload
     const { keptRelease, remark, remarks, result, sent } = yield* activateProject(target, decision, upload, by)
-    const bytes = totalSize(uploaded) + sent
+    const bytes = sumFileSizes(uploaded) + sent
     yield* countSent(bytes, all)
     const names = uploaded.map(({ name }) => name)
     const { archive } = decision.plan
@@ -128,7 +128,7 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
         (bytes === 0
           ? `Nothing of ${formatBytes(all)} had to be sent.`
           : `Sent ${formatBytes(bytes)} of ${formatBytes(all)}.`) +
-        (yield* withoutSecrets(
+        (yield* scrubSecrets(
           remark + describeRemarks(remarks) + (result.success ? describeKeptRelease(keptRelease) : "")
         )) +
         result.details
@@ -136,7 +136,7 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
     }
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("BridgeRefused", refusedByBridge(`${describeTarget(target)} was not deployed`))
+    Effect.catchTag("BridgeRefused", toBridgeRefusedResult(`${describeTarget(target)} was not deployed`))
   )
 
 /**
@@ -151,17 +151,17 @@ export const deploy = Effect.fn("deploy")(function*(
   Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Platform | Runs | Instance | Locks
 > {
   const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
   const overrides = {
     planHash: planHash ?? undefined,
     pull: pull ?? undefined,
     onUnhealthy: onUnhealthy ?? undefined
   }
-  const program = besideOtherDeploys(server)(
+  const program = limitConcurrentDeploys(server)(
     deployTo({ server, directory, remotePath: path }, overrides, requestedBy.name)
   )
   // A restart reconciles with the recorded request, so it bears the override that then still holds.
   const request = { projectPath, remotePath, serverId: server.id, onUnhealthy }
-  return yield* (yield* Runs).run(deploySpec(server, directory, path, request), program)
+  return yield* (yield* Runs).run(buildDeploySpec(server, directory, path, request), program)
 })

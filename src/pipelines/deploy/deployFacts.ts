@@ -1,7 +1,7 @@
 import { Duration, Option } from "effect"
-import { addressOf } from "../../schema/servers/addressOf.ts"
+import { formatMachineAddress } from "../../schema/servers/addressOf.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { plannedHooks } from "../hooks/Hooks.ts"
+import { listPlannedHooks } from "../hooks/Hooks.ts"
 import type { FactKinds, Facts } from "../plans/Fact.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 
@@ -26,7 +26,7 @@ export const deployFactKinds: FactKinds = {
 }
 
 /** The kinds of a decision: routes belong to it only where a service may be bridged, and hooks where there are any. */
-export const deployFactKindsOf = ({ plan }: Pick<DeployDecision, "plan">): FactKinds =>
+export const listDeployFactKinds = ({ plan }: Pick<DeployDecision, "plan">): FactKinds =>
   plan.bridged === undefined && plan.hooks === undefined ? deployFactKinds : {
     ...deployFactKinds,
     labels: {
@@ -54,7 +54,7 @@ export interface ProjectDigests {
 }
 
 /** Everything that the decision about a deploy follows from. */
-export const deployFactsOf = (
+export const collectDeployFacts = (
   { directory, remotePath, server }: DeployTarget,
   { archive, facts, mode, onUnhealthy, plan, pull, rollouts }: DeployDecision,
   { archive: archiveHash, keys, sha256 }: ProjectDigests
@@ -66,7 +66,7 @@ export const deployFactsOf = (
   const images = Option.match(archive, { onNone: () => [], onSome: (is) => is.images })
   const { useSudo, username } = server
   return {
-    target: { value: [directory, addressOf(server), username, useSudo, remotePath] },
+    target: { value: [directory, formatMachineAddress(server), username, useSudo, remotePath] },
     settings: { value: [mode, pull, onUnhealthy] },
     compose: { value: digest(fileName) },
     variables: { value: [...keys] },
@@ -85,7 +85,7 @@ export const deployFactsOf = (
       routes: { value: rollouts.map(({ reason, rollout, routes, service }) => [service, rollout, reason, routes]) }
     },
     ...plan.hooks === undefined ? {} : {
-      hooks: { value: [plannedHooks(plan.hooks), Duration.toMillis(plan.hooks.timeout)] }
+      hooks: { value: [listPlannedHooks(plan.hooks), Duration.toMillis(plan.hooks.timeout)] }
     },
     release: {
       value: facts.there.release,

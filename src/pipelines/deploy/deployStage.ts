@@ -1,13 +1,13 @@
 import { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
 import { DeployFailed, DeployLocked } from "../../schema/deploy/Deploy.ts"
 import { ProjectFileInvalid } from "../../schema/projects/Project.ts"
-import { stages } from "../../services/runs/Steps.ts"
+import { makeStageExecutor } from "../../services/runs/Steps.ts"
 import { LoadFailed } from "../activation/activate.ts"
 import { describeStateWithin } from "../activation/failureState.ts"
 import { BridgeRefused } from "../bridge/BridgeRefused.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
-export const stage = stages((name, error) => {
+export const stage = makeStageExecutor((name, error) => {
   if (error instanceof DeployFailed || error instanceof DeployLocked || error instanceof DeployPlanMoved) return error
   if (error instanceof BridgeRefused) return error
   const status = error instanceof ProjectFileInvalid ? error.status : 500

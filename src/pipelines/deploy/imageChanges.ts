@@ -1,8 +1,8 @@
 import { Array, Option } from "effect"
-import { fullImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/fullImageName.ts"
 import type { PlannedImage } from "../../schema/deploy/ContainerPlan.ts"
-import { blockSize, padded } from "../archive/tarHeader.ts"
-import { archiveNames, idsThere, type Transfer, transferSize } from "../archive/transfer.ts"
+import { blockSize, computePaddedSize } from "../archive/tarHeader.ts"
+import { computeTransferSize, listArchiveNames, resolveImageIds, type Transfer } from "../archive/transfer.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 
 /** Id of an image that is not known before it is loaded or pulled; differs from all others. */
@@ -12,25 +12,25 @@ type Known = Pick<DeployDecision, "archive" | "facts" | "plan" | "transfer">
 
 const imagesOf = ({ archive }: Known) => Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
 
-const namesOf = (known: Known) => archiveNames({ images: imagesOf(known) })
+const namesOf = (known: Known) => listArchiveNames({ images: imagesOf(known) })
 
 const meanings = ({ facts }: Known): ReadonlyMap<string, string> =>
-  new Map([...facts.imageIds].map(([name, id]) => [fullImageName(name), id]))
+  new Map([...facts.imageIds].map(([name, id]) => [normalizeImageName(name), id]))
 
 /** Image ids on the server after a deploy, by name. */
-export const imagesAfter = (known: Known): ReadonlyMap<string, string> => {
+export const predictImageIds = (known: Known): ReadonlyMap<string, string> => {
   const { archive, facts, plan } = known
-  const ids = idsThere(imagesOf(known), facts)
+  const ids = resolveImageIds(imagesOf(known), facts)
   const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
   return new Map([
     ...[...meanings(known)].map(([name, id]) => [name, isUnreadable ? unknownImage : id] as const),
-    ...namesOf(known).map(({ id, name }) => [fullImageName(name), ids.get(id) || unknownImage] as const)
+    ...namesOf(known).map(({ id, name }) => [normalizeImageName(name), ids.get(id) || unknownImage] as const)
   ])
 }
 
 /** Bytes to send for each image of an archive, by id; those that belong to no image count for the first. */
 const bytesByImage = (transfer: Transfer, known: Known): Map<string, number> => {
-  const all = transferSize(transfer, known.plan.archive)
+  const all = computeTransferSize(transfer, known.plan.archive)
   const bytes = new Map<string, number>()
   const images = imagesOf(known)
   if (transfer.kind === "layers") {
@@ -38,7 +38,7 @@ const bytesByImage = (transfer: Transfer, known: Known): Map<string, number> => 
     for (const { configId, layers, layout } of transfer.images) {
       let sum = 0
       for (const [digest, { size }] of Array.zip(layout.layers, layers)) {
-        if (!seen.has(digest)) sum += blockSize + padded(size)
+        if (!seen.has(digest)) sum += blockSize + computePaddedSize(size)
         seen.add(digest)
       }
       bytes.set(configId, (bytes.get(configId) ?? 0) + sum)
@@ -50,11 +50,11 @@ const bytesByImage = (transfer: Transfer, known: Known): Map<string, number> => 
 }
 
 /** Planned changes of the archive's images and of the other images that the stack names. */
-export const imageChanges = (known: Known): ReadonlyArray<PlannedImage> => {
+export const computeImageChanges = (known: Known): ReadonlyArray<PlannedImage> => {
   const { facts, plan, transfer } = known
-  const [there, after] = [meanings(known), imagesAfter(known)]
+  const [there, after] = [meanings(known), predictImageIds(known)]
   const bytes = bytesByImage(transfer, known)
-  const ids = idsThere(imagesOf(known), facts)
+  const ids = resolveImageIds(imagesOf(known), facts)
   const idsNow = new Set(facts.serverImages.map(({ id }) => id))
   const take = (id: string) => {
     const taken = bytes.get(id) ?? 0
@@ -62,16 +62,16 @@ export const imageChanges = (known: Known): ReadonlyArray<PlannedImage> => {
     return taken
   }
   const changeOf = (name: string): PlannedImage["change"] => {
-    const now = there.get(fullImageName(name))
-    return now === undefined ? "new" : now === after.get(fullImageName(name)) ? "same" : "changed"
+    const now = there.get(normalizeImageName(name))
+    return now === undefined ? "new" : now === after.get(normalizeImageName(name)) ? "same" : "changed"
   }
   const fromArchive = namesOf(known).map(({ id, name }): PlannedImage => ({
     name,
     change: name === id ? (idsNow.has(ids.get(id) ?? "") ? "same" : "new") : changeOf(name),
     bytesToSend: take(id)
   }))
-  const archived = new Set(fromArchive.map(({ name }) => fullImageName(name)))
-  const named = plan.images.filter((name) => !archived.has(fullImageName(name))).map((name): PlannedImage => ({
+  const archived = new Set(fromArchive.map(({ name }) => normalizeImageName(name)))
+  const named = plan.images.filter((name) => !archived.has(normalizeImageName(name))).map((name): PlannedImage => ({
     name,
     change: changeOf(name),
     bytesToSend: take(unknownImage)

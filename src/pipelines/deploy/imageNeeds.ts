@@ -1,11 +1,11 @@
 import { Option } from "effect"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { fullImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/fullImageName.ts"
 import { isImageName } from "../../remote/isImageName.ts"
 import type { PullPolicy } from "../../schema/deploy/Deploy.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
-import { archiveNames } from "../archive/transfer.ts"
+import { listArchiveNames } from "../archive/transfer.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 
 /** The images that a stack runs and that neither its archive nor a build on the server makes. */
@@ -21,14 +21,14 @@ export interface ImageNeeds {
 /** Tests for images of the archive; an archive that cannot be read may hold any image. */
 const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
   const names = new Set(
-    Option.match(archive, { onNone: () => [], onSome: archiveNames }).map(({ name }) => fullImageName(name))
+    Option.match(archive, { onNone: () => [], onSome: listArchiveNames }).map(({ name }) => normalizeImageName(name))
   )
   const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
-  return (image: string) => isUnreadable || names.has(fullImageName(image))
+  return (image: string) => isUnreadable || names.has(normalizeImageName(image))
 }
 
 /** Decides which images a server pulls for a stack, and which it lacks and must not pull. */
-export const imageNeeds = (
+export const decideImageNeeds = (
   plan: DeployPlan,
   archive: Option.Option<ImageArchive>,
   { imageIds }: Pick<ServerFacts, "imageIds">,
@@ -43,7 +43,7 @@ export const imageNeeds = (
     .filter((image) => !isArchived(image))
   const userOf = (image: string) => running.find((service) => service.image === image)?.name ?? ""
   const unusable = wanted.filter((image) => !isImageName(image)).map((image) =>
-    `the image ${quoted(image)} of the service ${
+    `the image ${quoteInput(image)} of the service ${
       userOf(image)
     } in ${plan.compose.fileName} is not a name of an image: ` +
     "check the variables in it"

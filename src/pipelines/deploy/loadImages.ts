@@ -4,16 +4,23 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { followedBy } from "../../schema/words/quoted.ts"
+import { appendSentence } from "../../schema/words/quoted.ts"
 import { compress } from "../../services/bytes/gzip.ts"
 import { countBytes } from "../../services/runs/events/countBytes.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { logScrubbedWarning } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { LoadFailed, type RunningActivation } from "../activation/activate.ts"
 import { shouldCompress } from "../archive/shouldCompress.ts"
-import { archiveHelp, fallback, imageSource, type Transfer, transferInput, transferSize } from "../archive/transfer.ts"
+import {
+  buildImageSource,
+  chooseFallback,
+  computeTransferSize,
+  describeArchiveRemedy,
+  openTransferInput,
+  type Transfer
+} from "../archive/transfer.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 
@@ -62,11 +69,11 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
     Stream.tap(bytes, ({ length }) => Ref.update(sent, (sum) => sum + length))
   const attempt = (transfer: Transfer, isCompressed: boolean) =>
     Effect.gen(function*() {
-      const bytes = yield* transferInput(transfer, plan.archive, (yield* Steps).run)
-      const count = yield* countBytes("load", transferSize(transfer, plan.archive))
+      const bytes = yield* openTransferInput(transfer, plan.archive, (yield* Steps).run)
+      const count = yield* countBytes("load", computeTransferSize(transfer, plan.archive))
       const counted = bytes === undefined ? undefined : count.passing(bytes)
       const input = counted === undefined ? undefined : onWire(isCompressed ? compress(counted) : counted)
-      const activation = yield* begin(imageSource(transfer, plan.archive, archive, facts), input)
+      const activation = yield* begin(buildImageSource(transfer, plan.archive, archive, facts), input)
       yield* activation.loaded
       return { activation, detail: describeLoad(transfer, plan.archive) }
     })
@@ -88,11 +95,11 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
       load(transfer, isCompressed),
       "LoadFailed",
       (error) =>
-        Option.match(fallback(transfer, error.reason), {
+        Option.match(chooseFallback(transfer, error.reason), {
           onNone: () => error,
           onSome: (next) =>
             Effect.gen(function*() {
-              yield* warnWithoutSecrets(
+              yield* logScrubbedWarning(
                 `The server rejected ${describeSent(transfer)}, so all of it is sent: ${error.reason}`
               )
               const { activation } = yield* loadOrFallBack(next, yield* shouldCompress(server, next, plan.archive))
@@ -107,7 +114,7 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
     Effect.catchTag(
       "LoadFailed",
       ({ reason, state }) =>
-        new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state })
+        new LoadFailed({ reason: appendSentence(reason, describeArchiveRemedy(plan.archive, archive, reason)), state })
     )
   )
   return { ...loaded, sent: yield* sent }

@@ -2,15 +2,15 @@ import { Path } from "@effect/platform"
 import { type Duration, Effect, Either, Option } from "effect"
 import type { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects/Project.ts"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { projectArchive } from "../archive/projectArchive.ts"
-import { type Hooks, hooksOf } from "../hooks/Hooks.ts"
+import { findProjectArchive } from "../archive/projectArchive.ts"
+import { type Hooks, toHooks } from "../hooks/Hooks.ts"
 import { type ComposeFile, readComposeFile } from "../projects/compose/composeFile.ts"
-import { type DeployFile, deployFiles } from "../projects/deployFiles.ts"
+import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { relativeName } from "../projects/files/relativeName.ts"
+import { normalizeRelativeName } from "../projects/files/relativeName.ts"
 
 /** Desired state of a project on a server, by its files alone. */
 export interface DeployPlan {
@@ -45,8 +45,8 @@ const namedServices = (
     const unknown = names.find((name) => !known.includes(name))
     if (unknown === undefined) return names
     const file = (yield* Path.Path).join(directory, containerConfigName)
-    const reason = `${field} names the service ${quoted(unknown)}, which the compose file does not have.` +
-      (didYouMean(unknown, known) || ` It has: ${known.slice(0, 20).join(", ")}`)
+    const reason = `${field} names the service ${quoteInput(unknown)}, which the compose file does not have.` +
+      (suggestNearest(unknown, known) || ` It has: ${known.slice(0, 20).join(", ")}`)
     return yield* new ProjectFileInvalid({ file, reason })
   })
 
@@ -55,17 +55,17 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
   directory: string
 ): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
   const [compose, config] = yield* Effect.all([readComposeFile(directory), readContainerConfig(directory)])
-  const files = yield* deployFiles(directory, compose, config)
-  const archive = Option.getOrUndefined(yield* projectArchive(directory, config))
+  const files = yield* listDeployFiles(directory, compose, config)
+  const archive = Option.getOrUndefined(yield* findProjectArchive(directory, config))
   const bridged = yield* namedServices(directory, compose, "bridged", config.bridged ?? [])
-  const hooks = hooksOf(config.hooks)
+  const hooks = toHooks(config.hooks)
   const hooked = Option.toArray(hooks?.beforeStart ?? Option.none()).map(({ service }) => service)
   yield* namedServices(directory, compose, "hooks.beforeStart", hooked)
   const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
   const forCompose = new Set([
     ".env",
     ...compose.services.flatMap((service) => service.envFiles).flatMap((name) =>
-      Either.match(relativeName(name), { onLeft: () => [], onRight: (clean) => [clean] })
+      Either.match(normalizeRelativeName(name), { onLeft: () => [], onRight: (clean) => [clean] })
     )
   ])
   return {

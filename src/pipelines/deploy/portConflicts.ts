@@ -1,6 +1,6 @@
 import type { PortRange } from "../../remote/deploy/portRange.ts"
-import type { TakenPorts } from "../../remote/deploy/preflightCommand.ts"
-import { overlap } from "../projects/compose/publishedPorts.ts"
+import type { OccupiedPorts } from "../../remote/deploy/preflightCommand.ts"
+import { isOverlapping } from "../projects/compose/publishedPorts.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 
 const words = (one: PortRange, other: PortRange): string => {
@@ -10,9 +10,9 @@ const words = (one: PortRange, other: PortRange): string => {
 }
 
 /** Ports of the server that services publish and that containers of other stacks have. */
-export const portConflicts = (
+export const findPortConflicts = (
   { compose }: Pick<DeployPlan, "compose">,
-  taken: ReadonlyArray<TakenPorts>,
+  taken: ReadonlyArray<OccupiedPorts>,
   server: string
 ): ReadonlyArray<string> => {
   const found = compose.services.filter(({ runs }) => runs).flatMap(({ name, ports }) =>
@@ -21,7 +21,7 @@ export const portConflicts = (
         const owner = directory === ""
           ? `the container ${container}`
           : `the stack in ${directory} (container ${container})`
-        return ranges.filter((range) => overlap(port, range)).map((range) =>
+        return ranges.filter((range) => isOverlapping(port, range)).map((range) =>
           `${words(port, range)} of the service ${name} is taken on "${server}" by ${owner}: publish another port in ` +
           `${compose.fileName}, or stop that container`
         )

@@ -4,14 +4,14 @@ import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { composeFailure, readFacts } from "../activation/readServerFacts.ts"
+import { findComposeFailure, readFacts } from "../activation/readServerFacts.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 
 const spareKiB = 16 * 1024
 const mebibytes = (kib: number) => `${Math.floor(kib / 1024)} MiB`
 
 /** The bytes that a deploy brings to a server for sure. */
-export interface Arriving {
+export interface IncomingBytes {
   /** Stored in the remote path. */
   readonly files: number
   /** Loaded by Docker. */
@@ -22,13 +22,13 @@ export interface Arriving {
  * Reasons why this server cannot take this deploy, without those that only follow from another one.
  * @param others further reasons: missing images, taken ports
  */
-export const preflightFailures = (
+export const findPreflightFailures = (
   facts: ServerFacts,
   server: string,
-  arriving: Arriving,
+  arriving: IncomingBytes,
   others: ReadonlyArray<string> = []
 ): ReadonlyArray<string> => {
-  const unfit = composeFailure(facts, server)
+  const unfit = findComposeFailure(facts, server)
   if (unfit !== undefined) return [unfit]
   const short = [
     { freeKiB: facts.freeKiB, bytes: arriving.files, place: "at the remote path" },
@@ -49,7 +49,7 @@ export const preflightFailures = (
  * Looks at everything that a deploy has to know of the server in one command.
  * @param planned for a plan: names of further images to resolve; the deployed state is read too
  */
-export const preflight = Effect.fn("deploy.preflight")(function*(
+export const runPreflight = Effect.fn("deploy.preflight")(function*(
   server: ServerAccess,
   remotePath: string,
   plan: DeployPlan,

@@ -1,6 +1,6 @@
 import { Data, Effect, type Scope, Stream } from "effect"
 import { pullImagesCommand } from "../../remote/deploy/pullImagesCommand.ts"
-import { serverWords } from "../../remote/execute.ts"
+import { scrubServerOutput } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { emitOutput } from "../../services/runs/events/emitOutput.ts"
@@ -44,6 +44,6 @@ export const pullImages = Effect.fn("deploy.pullImages")(function*(
     return key === "refused" || key === "pull" ? Effect.void : output.emit(`${line}\n`)
   })
   if ((yield* process.exit) === 0) return
-  const words = describeDockerRefusal(serverWords(server, yield* process.stderr), server)
+  const words = describeDockerRefusal(scrubServerOutput(server, yield* process.stderr), server)
   return yield* new PullRefused({ image: refused, server: server.name, words })
 })

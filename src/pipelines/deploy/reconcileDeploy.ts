@@ -2,9 +2,9 @@ import { Effect, Either, Option } from "effect"
 import { type DeployRequest, DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { remotePathLock } from "../../services/locks/LockKey.ts"
+import { makeRemotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
-import { readHealthOptions, releaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { readHealthOptions, readReleaseHealthOptions } from "../activation/health/healthOptions.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { reconcileActivation } from "../activation/reconcileActivation.ts"
 import { restoreRoutesAfter } from "../bridge/returnStep.ts"
@@ -12,14 +12,14 @@ import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
 import { planDeploy } from "./planDeploy.ts"
 
 /** The run of a deploy: what it is, beside its program. */
-export const deploySpec = (
+export const buildDeploySpec = (
   server: ServerAccess,
   directory: string,
   remotePath: string,
   request: DeployRequest
 ): RunSpec<DeployResult, typeof DeployResult.Encoded> => ({
   kind: "deploy",
-  key: remotePathLock(server, remotePath),
+  key: makeRemotePathLock(server, remotePath),
   subject: { projectPath: directory, serverId: server.id, remotePath },
   request,
   result: DeployResult,
@@ -44,7 +44,7 @@ export const reconcileDeploy = (
       const release = Option.flatMapNullable(kept, (id) => releases.find((one) => one.id === id))
       const services = Option.isSome(release) ? release.value.manifest.services : (yield* plan).compose.services
       const healthOptions = Option.isSome(release)
-        ? yield* releaseHealthOptions(release.value)
+        ? yield* readReleaseHealthOptions(release.value)
         : yield* readHealthOptions((yield* plan).healthTimeout)
       return {
         services,

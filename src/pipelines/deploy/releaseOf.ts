@@ -7,7 +7,7 @@ const mostCopied = 1_000
 const largestCopied = 64 * 1024
 
 /** Manifest of the release that a deploy of this plan records on the server. */
-export const releaseOf = (
+export const buildReleaseManifest = (
   { bridged = [], compose, envFiles, files, healthTimeout }: Pick<
     DeployPlan,
     "bridged" | "compose" | "envFiles" | "files" | "healthTimeout"

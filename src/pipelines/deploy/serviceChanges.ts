@@ -1,10 +1,10 @@
-import type { StackThere } from "../../remote/deploy/preflightCommand.ts"
-import { fullImageName } from "../../remote/fullImageName.ts"
+import type { ExistingStack } from "../../remote/deploy/preflightCommand.ts"
+import { normalizeImageName } from "../../remote/fullImageName.ts"
 import type { PlannedService } from "../../schema/deploy/ContainerPlan.ts"
 import type { ComposeService } from "../projects/compose/composeFile.ts"
-import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
-import { imagesAfter, unknownImage } from "./imageChanges.ts"
+import { predictImageIds, unknownImage } from "./imageChanges.ts"
 
 /** Sources of the comparison of services, beside the decision. */
 export interface ServiceSources {
@@ -30,24 +30,24 @@ export interface NextVersion {
   readonly fileName: string
   /** Image ids by full name, once it runs. */
   readonly after: ReadonlyMap<string, string>
-  readonly there: StackThere
+  readonly there: ExistingStack
 }
 
 /**
  * Decides about each service as compose does: it makes new containers where the service is written differently, where
  * an env file of it differs, or where its image is another one.
  */
-export const changesOfServices = (
+export const decideServiceChanges = (
   { after, fileName, services: wanted, there }: NextVersion,
   { changedFiles, compose, env }: ServiceSources
 ): ServiceChanges => {
-  const [here, before] = [serviceDefinitions(compose, env), serviceDefinitions(there.compose, there.env)]
+  const [here, before] = [parseServiceDefinitions(compose, env), parseServiceDefinitions(there.compose, there.env)]
   const containersOf = (name: string) => there.containers.filter(({ service }) => service === name)
   const isOther = (name: string, image: string | undefined, envFiles: ReadonlyArray<string>) => {
     const text = here.get(name)?.text
     if (text === undefined || text !== before.get(name)?.text) return true
     if (envFiles.some((file) => changedFiles.has(file.replace(/^\.\//, "")))) return true
-    const id = image === undefined ? undefined : after.get(fullImageName(image))
+    const id = image === undefined ? undefined : after.get(normalizeImageName(image))
     return id !== undefined && containersOf(name).some(({ image }) => id === unknownImage || image !== id)
   }
   const services = wanted.flatMap(({ envFiles, image, name, runs }): ReadonlyArray<PlannedService> => {
@@ -67,10 +67,10 @@ export const changesOfServices = (
 }
 
 /** Planned changes of services by a deploy. */
-export const serviceChanges = (
+export const planServiceChanges = (
   known: Pick<DeployDecision, "archive" | "facts" | "plan" | "transfer">,
   sources: ServiceSources
 ): ServiceChanges => {
   const { facts: { there }, plan: { compose: { fileName, services } } } = known
-  return changesOfServices({ services, fileName, after: imagesAfter(known), there }, sources)
+  return decideServiceChanges({ services, fileName, after: predictImageIds(known), there }, sources)
 }

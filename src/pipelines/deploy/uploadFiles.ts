@@ -1,12 +1,12 @@
 import { Effect, Option } from "effect"
 import { parseReceived, uploadCommand } from "../../remote/deploy/uploadCommand.ts"
-import { commandFailed } from "../../remote/execute.ts"
+import { makeCommandFailed } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { hashedInPassing } from "../../services/bytes/sha256.ts"
+import { hashStream } from "../../services/bytes/sha256.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ByteCount, countBytes } from "../../services/runs/events/countBytes.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { type DeployFile, totalSize } from "../projects/deployFiles.ts"
+import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
 
 // Three files at once leave a channel for the lock.
 const uploadsAtOnce = 3
@@ -17,9 +17,9 @@ const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile, 
     const ssh = yield* Ssh
     const files = yield* LocalFiles
     const command = uploadCommand(remotePath, file.name, file.mode)
-    const { bytes, sha256 } = yield* hashedInPassing(files.lend(file.path))
+    const { bytes, sha256 } = yield* hashStream(files.lend(file.path))
     const answer = yield* ssh.exec(server, command, { stdin: count.passing(bytes), timeout: "6 hours" })
-    const failed = (words: string) => commandFailed(server, command, answer.code, words)
+    const failed = (words: string) => makeCommandFailed(server, command, answer.code, words)
     if (answer.code !== 0) return yield* failed(answer.stderr)
     const arrived = parseReceived(answer.stdout)
     const sent = yield* sha256
@@ -41,7 +41,7 @@ export const uploadFiles = Effect.fn("deploy.upload")(function*(
   known: ReadonlyMap<string, string>
 ) {
   const local = yield* LocalFiles
-  const count = yield* countBytes("upload", totalSize(files))
+  const count = yield* countBytes("upload", sumFileSizes(files))
   const sent = yield* Effect.forEach(files, (file) =>
     Effect.gen(function*() {
       const remote = known.get(file.name)

@@ -10,17 +10,17 @@ import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { shownJson, shownText } from "../../services/secrets/shownText.ts"
+import { redactJson, redactText } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { type AppPlan, planOf } from "../applications/appPlan.ts"
-import { changesNotCompared } from "../applications/remainingDifferences.ts"
-import { hostPortAction, hostPortChange } from "../upsert/hostPort/decideHostPort.ts"
-import { wantedByUpsert } from "../upsert/inputs/findLive.ts"
-import { findTarget } from "../upsert/inputs/findTarget.ts"
+import { type AppPlan, planEntry } from "../applications/appPlan.ts"
+import { filterUncomparedChanges } from "../applications/remainingDifferences.ts"
+import { buildHostPortChange, decideHostPortAction } from "../upsert/hostPort/decideHostPort.ts"
+import { buildUpsertValues } from "../upsert/inputs/findLive.ts"
+import { findPlatformTarget } from "../upsert/inputs/findTarget.ts"
 import { requirePort } from "../upsert/inputs/readPlan.ts"
-import { namesakesOf } from "../upsert/inputs/routeName.ts"
-import { recordUpdates } from "../upsert/record/describeRecord.ts"
+import { findNamesakes } from "../upsert/inputs/routeName.ts"
+import { listRecordUpdates } from "../upsert/record/describeRecord.ts"
 import { describeRoute } from "../upsert/route/describeRoute.ts"
 import { describeWebhook } from "../upsert/webhook/describeWebhook.ts"
 import { compareEntry } from "./compareEntry.ts"
@@ -51,7 +51,9 @@ const nothing = { routes: [], unknown: [], others: [] }
 
 /** Finds the server of the application: what would stop an upsert here counts as a difference. */
 const targetOf = (plan: AppPlan) =>
-  Effect.either(Option.isNone(plan.server) ? Effect.zipRight(requirePort(plan), findTarget(plan)) : findTarget(plan))
+  Effect.either(
+    Option.isNone(plan.server) ? Effect.zipRight(requirePort(plan), findPlatformTarget(plan)) : findPlatformTarget(plan)
+  )
 
 const detectRouteDrift = (
   projectPath: string,
@@ -99,22 +101,22 @@ export const detectDrift = Effect.fn("detectDrift")(function*(
   apps: ReadonlyArray<PlatformRecord>
 ): Effect.fn.Return<DetectedDrift, ProjectFileInvalid | PlatformFailure | SettingsError, DriftServices> {
   const platform = yield* Platform
-  const plan = yield* planOf(projectPath, declared)
+  const plan = yield* planEntry(projectPath, declared)
   // Identical concurrent reads share one call.
   const [{ diffs, envs, unknown }, app] = yield* Effect.all([
     compareEntry(projectPath, declared, record),
-    platform.declared(record, wantedByUpsert(plan))
+    platform.declared(record, buildUpsertValues(plan))
   ], { concurrency: 2 })
   const portChange = Option.flatMap(
     plan.port,
-    (port) => hostPortChange(hostPortAction(Option.getOrElse(envs, () => []), port), port)
+    (port) => buildHostPortChange(decideHostPortAction(Option.getOrElse(envs, () => []), port), port)
   )
   const [way, { part: hook }] = yield* Effect.all([
     detectRouteDrift(
       projectPath,
       plan,
       app,
-      namesakesOf(record.name, apps),
+      findNamesakes(record.name, apps),
       Option.isSome(envs) ? portChange : Option.none()
     ),
     describeWebhook(plan, Option.some(app))
@@ -123,21 +125,21 @@ export const detectDrift = Effect.fn("detectDrift")(function*(
   const secrets = yield* secretsInUse
   const shown = (one: DriftPart): DriftPart => ({
     ...one,
-    local: shownJson(one.local, secrets),
-    remote: shownJson(one.remote, secrets),
-    ...(one.remedy === undefined ? {} : { remedy: shownText(one.remedy, secrets) })
+    local: redactJson(one.local, secrets),
+    remote: redactJson(one.remote, secrets),
+    ...(one.remedy === undefined ? {} : { remedy: redactText(one.remedy, secrets) })
   })
   const isBeside = (one: DriftPart) => one.field !== "fqdn" || !diffs.some(({ field }) => field === "domain")
   return {
-    diffs: diffs.map((diff) => ({ ...diff, remote: shownJson(diff.remote, secrets) })),
+    diffs: diffs.map((diff) => ({ ...diff, remote: redactJson(diff.remote, secrets) })),
     routes: way.routes.filter(isBeside).map(shown),
     hook: [...hook.changes.map(changed), ...hook.stays.map(staying)].map(shown),
-    others: [...changesNotCompared(recordUpdates(plan, app), diffs).map(changed), ...way.others].map(shown),
+    others: [...filterUncomparedChanges(listRecordUpdates(plan, app), diffs).map(changed), ...way.others].map(shown),
     unknown: [
       ...unknown,
       ...[...way.unknown, ...hook.unread].map((one) => ({
         ...one,
-        reason: shownText(one.reason, secrets)
+        reason: redactText(one.reason, secrets)
       }))
     ]
   }

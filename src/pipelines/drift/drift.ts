@@ -9,7 +9,7 @@ import { reportDrift } from "../../services/notify/reportDrift.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { maskEntries } from "../applications/maskEntries.ts"
-import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { findEntry, readPlatformFile } from "../applications/platformFile.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { detectDrift, type DriftServices } from "./detectDrift.ts"
 
@@ -29,7 +29,7 @@ export const drift = Effect.fn("drift")(function*(
   yield* permitPath(projectPath)
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
   const configs = yield* maskEntries(apps.map(({ raw }) => raw))
-  const declared = entryNamed(apps, appName)
+  const declared = findEntry(apps, appName)
   if (Option.isNone(declared)) return { exists: false, diffs: [], configs }
   const { entry, raw, warnings } = declared.value
   const [appConfig = raw] = yield* maskEntries([raw])

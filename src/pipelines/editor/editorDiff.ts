@@ -4,7 +4,7 @@ import { LocalPathInvalid } from "../../schema/basics/LocalPath.ts"
 import { PullRefused } from "../../schema/deploy/Pull.ts"
 import type { EditorDiffRequest, EditorDiffResult } from "../../schema/projects/EditorDiff.ts"
 import type { PathOutside } from "../../schema/projects/Project.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import { parseRemotePath, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -13,7 +13,7 @@ import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProce
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
-import { localName } from "../pull/localName.ts"
+import { checkLocalName } from "../pull/localName.ts"
 
 const largest = 64 * 1024 * 1024
 
@@ -64,11 +64,11 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
   const files = yield* LocalFiles
   const path = yield* Path.Path
   const server = yield* settings.server(serverId)
-  const remote = yield* remotePathIn("remoteFilePath", remoteFilePath)
+  const remote = yield* parseRemotePath("remoteFilePath", remoteFilePath)
   const local = yield* localFile(localPath)
   const [program, ...options] = yield* settings.get("editor.command")
   const refuse = (reason: string) => new PullRefused({ path: remote, reason })
-  const name = yield* Either.mapLeft(localName(remote.split("/").at(-1) ?? "", path.sep), refuse)
+  const name = yield* Either.mapLeft(checkLocalName(remote.split("/").at(-1) ?? "", path.sep), refuse)
 
   const fetch = (directory: string) =>
     Effect.gen(function*() {

@@ -9,8 +9,8 @@ import { execute } from "../../remote/execute.ts"
 import { DockerUnusable } from "../../schema/servers/Container.ts"
 import { ExecRefused } from "../../schema/servers/Exec.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { didYouMean } from "../../schema/words/nearest.ts"
-import { cut, quoted } from "../../schema/words/quoted.ts"
+import { suggestNearest } from "../../schema/words/nearest.ts"
+import { cut, quoteInput } from "../../schema/words/quoted.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
@@ -36,8 +36,8 @@ const serviceOf = (containers: ReadonlyArray<StackContainer>, wanted: string | u
   }
   return services.includes(wanted) ? Effect.succeed(wanted) : refuse(
     404,
-    `The stack at ${where} has no service ${quoted(wanted)}.${
-      didYouMean(wanted, services) || ` Its services: ${names}`
+    `The stack at ${where} has no service ${quoteInput(wanted)}.${
+      suggestNearest(wanted, services) || ` Its services: ${names}`
     }`
   )
 }
@@ -58,7 +58,10 @@ export const findContainer = Effect.fn("findContainer")(function*(
   const running = all.find(({ state }) => state === "running")
   if (running !== undefined) return running
   const states = all.map(({ name, state }) => `${name} is ${state}`).join(", ")
-  return yield* refuse(409, `${quoted(service)} has no running container at ${where}: ${states}. Start the stack first`)
+  return yield* refuse(
+    409,
+    `${quoteInput(service)} has no running container at ${where}: ${states}. Start the stack first`
+  )
 })
 
 /** Finds the shell of a container. */

@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { endExecCommand, execCommand } from "../../remote/exec/execCommand.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
 import { type ExecOpened, ExecRefused, type ExecRequest } from "../../schema/servers/Exec.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { mayExec } from "../../services/access/rights.ts"
 import { Execs, markLength, type OpenExec } from "../../services/exec/Execs.ts"
 import { RunRecords } from "../../services/runs/RunRecords.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { scrubText } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { renderCommand } from "../../services/ssh/remoteShell.ts"
 import { resolveStack } from "../servers/resolveStack.ts"
@@ -41,7 +41,7 @@ export const openExec = Effect.fn("openExec")(function*(
   // The history has no command that cannot be sent.
   yield* renderCommand(execute("0".repeat(markLength)))
   const secrets = yield* secretsInUse
-  const told = words.map((word) => scrubbed(word, secrets))
+  const told = words.map((word) => scrubText(word, secrets))
   yield* (yield* RunRecords).add({
     kind: "exec",
     requestedBy,
@@ -54,7 +54,7 @@ export const openExec = Effect.fn("openExec")(function*(
     },
     step: {
       name: "start",
-      detail: `${quoted(told.join(" "))} in ${container.name}${terminal === undefined ? "" : ", on a terminal"}`
+      detail: `${quoteInput(told.join(" "))} in ${container.name}${terminal === undefined ? "" : ", on a terminal"}`
     }
   })
   const { events, id } = yield* (yield* Execs).open(requestedBy.name, server, (mark) => ({

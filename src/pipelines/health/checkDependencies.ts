@@ -4,11 +4,11 @@ import { type Finding, projectsFinding, settingsFinding } from "../../schema/Hea
 import type { Server, ServerAccess } from "../../schema/servers/Server.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
-import { repositoryNameOf } from "../webhooks/repositoryName.ts"
+import { parseRepositoryName } from "../webhooks/repositoryName.ts"
 import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
 import { checkDisk, checkProjects, checkRuns } from "./checkState.ts"
@@ -63,7 +63,7 @@ const finding = <R>(
     Effect.flatMap(([took, found]) => {
       const latencyMs = Math.round(Duration.toMillis(took))
       return Effect.forEach(Array.isArray(found) ? found : [found], (each: Finding) =>
-        Effect.map(withoutSecrets(each.detail), (detail) => ({ ...each, detail, latencyMs })))
+        Effect.map(scrubSecrets(each.detail), (detail) => ({ ...each, detail, latencyMs })))
     })
   )
 
@@ -105,7 +105,7 @@ const checkProxy = Effect.gen(function*() {
 const checkGitHost = Effect.gen(function*() {
   const owner = yield* (yield* Settings).get("gitHost.owner")
   const apps = yield* (yield* Platform).applications
-  const names = apps.flatMap((app) => Option.toArray(repositoryNameOf(app)))
+  const names = apps.flatMap((app) => Option.toArray(parseRepositoryName(app)))
   const [name] = names
   return name === undefined
     ? { name: "git host", ok: true, detail: "not looked at: no application names a repository" }
@@ -156,6 +156,6 @@ export const checkDependencies = Effect.gen(function*() {
   const found = (yield* Effect.all(checks, { concurrency: checksAtOnce })).flat()
   if (servers._tag === "Right") return found
   // A settings error is reported once, not for each part that needs them.
-  const reason = yield* withoutSecrets(servers.left.message)
+  const reason = yield* scrubSecrets(servers.left.message)
   return found.filter(({ detail, name }) => name === settingsFinding || !detail.includes(reason))
 }).pipe(Effect.flatMap(markNotSetUp), Effect.withSpan("health.checkDependencies"))

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { parsePreflight, preflightCommand } from "../../remote/deploy/preflightCommand.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { composeFailure } from "../activation/readServerFacts.ts"
+import { findComposeFailure } from "../activation/readServerFacts.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
-import { leastFree, mebibytes } from "./checkState.ts"
+import { formatWholeMebibytes, leastFree } from "./checkState.ts"
 
 /** Docker and compose on a server, whether they fit each other, and the room that they have. */
 export const checkDocker = Effect.fn("health.checkDocker")(function*(access: ServerAccess) {
@@ -15,9 +15,9 @@ export const checkDocker = Effect.fn("health.checkDocker")(function*(access: Ser
     return { ok: false, detail: describeDockerRefusal(exit.stderr.trim(), access), fix }
   }
   const facts = parsePreflight(exit.stdout)
-  const reason = composeFailure(facts, access.name)
+  const reason = findComposeFailure(facts, access.name)
   const free = Math.min(facts.freeKiB, facts.dockerFreeKiB) * 1024
-  const room = Number.isFinite(free) ? `, ${mebibytes(free)} of disk free` : ""
+  const room = Number.isFinite(free) ? `, ${formatWholeMebibytes(free)} of disk free` : ""
   const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}${room}`
   const fix = reason ?? (free < leastFree ? "Free disk space on the server: docker image prune -a" : undefined)
   return fix === undefined ? { ok: true, detail } : { ok: false, detail, fix }

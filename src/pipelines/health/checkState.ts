@@ -1,8 +1,8 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { type Finding, projectsFinding } from "../../schema/Health.ts"
-import { freeDisk } from "../../services/local/freeDisk.ts"
-import { homeDirectory } from "../../services/local/homeDirectory.ts"
+import { readFreeDisk } from "../../services/local/freeDisk.ts"
+import { resolveHomeDirectory } from "../../services/local/homeDirectory.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -11,17 +11,20 @@ import { Settings } from "../../services/settings/Settings.ts"
 export const leastFree = 512 * 1024 * 1024
 
 /** Bytes in words: `1,234 MiB`. */
-export const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024).toLocaleString("en-US")} MiB`
+export const formatWholeMebibytes = (bytes: number): string =>
+  `${Math.floor(bytes / 1024 / 1024).toLocaleString("en-US")} MiB`
 
 /** A directory of this machine and how many bytes its disk has free. */
-export interface Room {
+export interface FreeSpace {
   readonly directory: string
   readonly free: number
 }
 
-export const diskFinding = (rooms: ReadonlyArray<Room>): Finding => {
+export const checkFreeDisk = (rooms: ReadonlyArray<FreeSpace>): Finding => {
   const name = "free disk"
-  const detail = rooms.map(({ directory, free }) => `${mebibytes(free)} free on this machine at ${directory}`).join(
+  const detail = rooms.map(({ directory, free }) =>
+    `${formatWholeMebibytes(free)} free on this machine at ${directory}`
+  ).join(
     ", "
   )
   const short = rooms.find(({ free }) => free < leastFree)
@@ -32,7 +35,7 @@ export const diskFinding = (rooms: ReadonlyArray<Room>): Finding => {
       ok: false,
       detail,
       fix: `Free disk space at ${short.directory}, at least ${
-        mebibytes(leastFree)
+        formatWholeMebibytes(leastFree)
       }: old image archives are the first to go`
     }
 }
@@ -47,9 +50,9 @@ export const checkDisk = Effect.gen(function*() {
   const directories = new Set([yield* get("projects.root"), path.dirname(file)])
   const existing = yield* Effect.filter(directories, isThere)
   // A fresh installation has neither yet: the room is that of the first user's home then.
-  const looked = existing.length === 0 ? [homeDirectory()] : existing
-  return diskFinding(
-    yield* Effect.forEach(looked, (directory) => Effect.map(freeDisk(directory), (free) => ({ directory, free })))
+  const looked = existing.length === 0 ? [resolveHomeDirectory()] : existing
+  return checkFreeDisk(
+    yield* Effect.forEach(looked, (directory) => Effect.map(readFreeDisk(directory), (free) => ({ directory, free })))
   )
 })
 
@@ -82,5 +85,9 @@ export const checkProjects = Effect.gen(function*() {
 /** Checks that runs can be recorded, by a write to their store. */
 export const checkRuns = Effect.gen(function*() {
   const { bytes, store } = yield* (yield* Runs).checkStore
-  return { name: "history of runs", ok: true, detail: `${store} can be written, and takes ${mebibytes(bytes)}` }
+  return {
+    name: "history of runs",
+    ok: true,
+    detail: `${store} can be written, and takes ${formatWholeMebibytes(bytes)}`
+  }
 })

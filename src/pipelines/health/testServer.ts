@@ -9,11 +9,11 @@ import {
 } from "../../schema/servers/Server.ts"
 import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubText } from "../../services/secrets/scrubbed.ts"
+import { listServerSecrets } from "../../services/secrets/secretsInUse.ts"
 import { hasReference } from "../../services/settings/read/reference.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
-import { FirstContact, type ShownKey } from "../../services/ssh/FirstContact.ts"
+import { FirstContact, type PresentedKey } from "../../services/ssh/FirstContact.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { resolveJumpHost } from "../servers/resolveJumpHost.ts"
 import { checkDocker } from "./checkDocker.ts"
@@ -84,7 +84,7 @@ const unconfirmed = "Not tried: nobody has confirmed the fingerprint of its host
 const onlyStored = (names: ReadonlyArray<string>) =>
   `Not tried: ${names.join(" and ")} refers to something that is only read once the server is stored`
 
-const hostKeyOf = (key: Option.Option<ShownKey>) =>
+const hostKeyOf = (key: Option.Option<PresentedKey>) =>
   Option.match(key, {
     onNone: () => null,
     onSome: ({ remembered, rememberedIn, ...shown }) => ({
@@ -142,7 +142,7 @@ export const testServer = Effect.fn("testServer")(function*(
   }))
   const clean = (check: ServerCheck): ServerCheck => ({
     ...check,
-    detail: scrubbed(check.detail, serverSecrets(access))
+    detail: scrubText(check.detail, listServerSecrets(access))
   })
   const all = { logIn: clean(checks.logIn), sudo: clean(checks.sudo), docker: clean(checks.docker) }
   const isWell = ({ ok }: ServerCheck) => ok === true

@@ -26,7 +26,7 @@ export class HookFailed extends Data.TaggedError("HookFailed")<{ readonly reason
 }
 
 /** The hooks that `container.json` declares; nothing where it has no command. */
-export const hooksOf = (declared: DeployHooks | null | undefined): Hooks | undefined => {
+export const toHooks = (declared: DeployHooks | null | undefined): Hooks | undefined => {
   const hooks: Hooks = {
     beforeDeploy: declared?.beforeDeploy ?? [],
     beforeStart: Option.fromNullable(declared?.beforeStart),
@@ -38,7 +38,7 @@ export const hooksOf = (declared: DeployHooks | null | undefined): Hooks | undef
 }
 
 /** The commands in their order, as a plan lists them and its hash binds them. */
-export const plannedHooks = ({ afterDeploy, beforeDeploy, beforeStart }: Hooks): ReadonlyArray<PlannedHook> => [
+export const listPlannedHooks = ({ afterDeploy, beforeDeploy, beforeStart }: Hooks): ReadonlyArray<PlannedHook> => [
   ...beforeDeploy.map((command): PlannedHook => ({ when: "beforeDeploy", command })),
   ...Option.toArray(beforeStart).map((hook): PlannedHook => ({ when: "beforeStart", ...hook })),
   ...afterDeploy.map((command): PlannedHook => ({ when: "afterDeploy", command }))

@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect, Either, Option } from "effect"
-import { step } from "../../services/runs/Steps.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
 import type { StackHealth } from "../activation/health/awaitHealth.ts"
 import type { Hooks } from "./Hooks.ts"
 import { type HookedDeploy, runLocalHook } from "./localHooks.ts"
@@ -19,7 +19,7 @@ export const runAfterDeploy = (
     if (hooks === undefined || hooks.afterDeploy.length === 0 || health.status !== "healthy") return health
     const variables = Option.match(release, { onNone: () => ({}), onSome: (id) => ({ BERTH_RELEASE: id }) })
     const since = yield* Clock.currentTimeMillis
-    const outcome = yield* Effect.either(step(
+    const outcome = yield* Effect.either(executeStep(
       "afterDeploy",
       runLocalHook(deploy, "afterDeploy", hooks.afterDeploy, hooks.timeout, variables),
       (detail) => detail

@@ -1,19 +1,19 @@
 import { Duration, Effect, Option } from "effect"
-import { takeBack } from "../../remote/bridge/bridgeCommand.ts"
+import { abortActivation } from "../../remote/bridge/bridgeCommand.ts"
 import { execute } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { Hooks } from "./Hooks.ts"
 
 /** Lines of a release's manifest that have an activation run the hook before it starts the stack; none without one. */
-export const startHookLines = (hooks: Hooks | undefined, run: string): ReadonlyArray<string> =>
+export const buildStartHookLines = (hooks: Hooks | undefined, run: string): ReadonlyArray<string> =>
   Option.match(hooks?.beforeStart ?? Option.none(), {
     onNone: () => [],
     onSome: ({ command, service }) => {
-      const name = `berth-${service}-run-${sha256Of(`${run}\n${service}`).slice(0, 12)}`
+      const name = `berth-${service}-run-${computeSha256(`${run}\n${service}`).slice(0, 12)}`
       const seconds = Math.ceil(Duration.toSeconds(hooks?.timeout ?? Duration.zero))
       // An empty argument stays a line.
       return [`hook\t${service}\t${name}\t${seconds}`, ...command.map((argument) => `argument\tx${argument}`)]
@@ -32,6 +32,9 @@ export const stopHookWhenCancelled =
       ({ isCancelled, run }) =>
         Effect.onInterrupt(
           effect,
-          () => uncancellable(Effect.whenEffect(Effect.ignore(execute(server, takeBack(remotePath, run))), isCancelled))
+          () =>
+            uncancellable(
+              Effect.whenEffect(Effect.ignore(execute(server, abortActivation(remotePath, run))), isCancelled)
+            )
         )
     )

@@ -1,11 +1,11 @@
 import { Duration, Effect } from "effect"
 import type { HookName } from "../../schema/deploy/Hooks.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import { emitOutput } from "../../services/runs/events/emitOutput.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { HookFailed } from "./Hooks.ts"
 
@@ -55,8 +55,8 @@ export const runLocalHook = Effect.fn("hooks.runLocal")(function*(
     const why = exit.timedOut
       ? `was stopped after ${Duration.format(timeout)} (hooks.timeout in container.json)`
       : `ended with ${exit.exitCode === null ? "a signal" : `exit code ${exit.exitCode}`}`
-    const words = yield* withoutSecrets(lastLines(exit.output), { cut: exit.output.length > keptOutput - 4 })
+    const words = yield* scrubSecrets(lastLines(exit.output), { cut: exit.output.length > keptOutput - 4 })
     return yield* new HookFailed({ reason: `${program} ${why}${words === "" ? "" : `: ${words}`}` })
   }
-  return counted(commands.length, "command")
+  return pluralize(commands.length, "command")
 })

@@ -2,8 +2,8 @@ import type { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { projectText } from "../projects/files/projectText.ts"
-import { buildScript, type Deployment, shellScript } from "./deploymentFiles.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
+import { type NewDeployment, renderPowerShellScript, renderShellScript } from "./deploymentFiles.ts"
 
 interface Script {
   readonly name: string
@@ -17,18 +17,18 @@ const isWritten = (content: string, text: string) => text.replaceAll("\r\n", "\n
  * The build scripts that a project should have: both, or where it has one that `init` did not write, no other beside it,
  * which would build something else where PowerShell is missing.
  */
-export const buildScripts = (
+export const renderBuildScripts = (
   directory: string,
-  deployment: Deployment
+  deployment: NewDeployment
 ): Effect.Effect<ReadonlyArray<Script>, never, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
     const scripts: ReadonlyArray<Script> = [
-      { name: buildScriptName, content: buildScript(deployment) },
-      { name: shellScriptName, content: shellScript(deployment) }
+      { name: buildScriptName, content: renderPowerShellScript(deployment) },
+      { name: shellScriptName, content: renderShellScript(deployment) }
     ]
     const found = yield* Effect.forEach(scripts, ({ content, name }) =>
       Effect.map(
-        Effect.either(projectText(directory, name)),
+        Effect.either(readProjectText(directory, name)),
         Either.match({
           onLeft: () => "own",
           onRight: Option.match({

@@ -2,7 +2,7 @@ import { Document } from "yaml"
 import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 
 /** Values for the templates of a project's files. */
-export interface Deployment {
+export interface NewDeployment {
   /** A name that Docker takes for an image, a service and a container. */
   readonly name: string
   readonly imageFile: string
@@ -11,24 +11,24 @@ export interface Deployment {
 }
 
 /** A name that Docker takes for an image, a service and a container, made of a directory's name. */
-export const dockerName = (directoryName: string): string => {
+export const toDockerName = (directoryName: string): string => {
   const plain = directoryName.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
   const name = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|(?<!-)-+$/g, "")
   return name === "" ? "app" : name
 }
 
 /** `container.json`. A server that is not known yet is left to fill in, as are the files and services that it may name. */
-export const containerJson = (remotePath: string, server: string): string =>
+export const renderContainerJson = (remotePath: string, server: string): string =>
   `${JSON.stringify({ serverId: server, remotePath, files: [], bridged: [] }, undefined, 2)}\n`
 
 /** `.env`: the port under which the server's host serves the container. */
-export const envFile = ({ hostPort }: Deployment): string => `${hostPortKey}=${hostPort}\n`
+export const renderEnvFile = ({ hostPort }: NewDeployment): string => `${hostPortKey}=${hostPort}\n`
 
 /**
  * `compose.yml`: one service that runs the built image.
  * @param hostPort how the file names the port: `${HOST_PORT}`
  */
-export const composeYaml = ({ containerPort, name }: Deployment, hostPort: string): string => {
+export const renderComposeYaml = ({ containerPort, name }: NewDeployment, hostPort: string): string => {
   const stack = {
     services: {
       [name]: {
@@ -45,7 +45,7 @@ export const composeYaml = ({ containerPort, name }: Deployment, hostPort: strin
 }
 
 /** `build-image-tar.ps1`: builds the image and saves it; runs under PowerShell on Linux, macOS and Windows. */
-export const buildScript = ({ imageFile, name }: Deployment): string =>
+export const renderPowerShellScript = ({ imageFile, name }: NewDeployment): string =>
   `#!/usr/bin/env pwsh
 # Builds the image of this project and saves it as ${name}.tar, which a deploy brings to the server.
 # A server of another architecture needs a platform: $env:BUILD_PLATFORM = 'linux/arm64'
@@ -74,7 +74,7 @@ exit 0
 `
 
 /** `build-image-tar.sh`: the same for any POSIX shell. */
-export const shellScript = ({ imageFile, name }: Deployment): string =>
+export const renderShellScript = ({ imageFile, name }: NewDeployment): string =>
   `#!/bin/sh
 # Builds the image of this project and saves it as ${name}.tar, which a deploy brings to the server.
 # A server of another architecture needs a platform: BUILD_PLATFORM=linux/arm64

@@ -29,7 +29,7 @@ const copied = (imageFile: string): ReadonlyArray<string> =>
   }).map((path) => path.replace(/^\.?\/+/, "").replace(/(?<!\/)\/+$/, ""))
 
 /** `.dockerignore`: keeps out of the image what does not belong there, but for what its build file asks for. */
-export const dockerIgnore = (imageFile: string): string => {
+export const renderDockerIgnore = (imageFile: string): string => {
   const wanted = [...new Set(copied(imageFile).filter(isIgnored))]
   return [
     "# What no build of this project may pack into the image:",

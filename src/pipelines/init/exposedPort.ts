@@ -19,7 +19,7 @@ const portOf = (text: string): Option.Option<number> => {
 }
 
 /** The first TCP port that an image build file exposes in its last stage, or else in an earlier one. */
-export const exposedPort = (imageFile: string): Option.Option<number> => {
+export const findExposedPort = (imageFile: string): Option.Option<number> => {
   const values = new Map<string, string>()
   const stages: Array<Array<number>> = [[]]
   for (const line of imageFile.replace(/\\[ \t]*\r?\n/g, " ").split(/\r?\n/)) {

@@ -10,8 +10,8 @@ import {
   type ProjectFileInvalid
 } from "../../schema/projects/Project.ts"
 import type { HostPortHidden, NoPortLeft } from "../../schema/routes/Route.ts"
-import { callNameOf } from "../../schema/servers/findServer.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import { formatServerReference } from "../../schema/servers/findServer.ts"
+import { parseStackPath, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import { type LocalEntry, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
@@ -21,15 +21,15 @@ import { firstPort } from "../ports/nextPort.ts"
 import { portEvidence } from "../ports/portEvidence.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { firstNamed, projectFiles } from "../projects/files/projectFiles.ts"
-import { projectText } from "../projects/files/projectText.ts"
-import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { findFirstNamed, findProjectFiles } from "../projects/files/projectFiles.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
+import { inspectProject, resolveRemotePath } from "../projects/inspectProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
-import { buildScripts } from "./buildScripts.ts"
-import { composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
-import { dockerIgnore } from "./dockerIgnore.ts"
-import { exposedPort } from "./exposedPort.ts"
+import { renderBuildScripts } from "./buildScripts.ts"
+import { renderComposeYaml, renderContainerJson, renderEnvFile, toDockerName } from "./deploymentFiles.ts"
+import { renderDockerIgnore } from "./dockerIgnore.ts"
+import { findExposedPort } from "./exposedPort.ts"
 
 /** A string of JSON has its quotes escaped, so nothing else of a valid file looks like this. */
 const emptyServer = /("serverId"\s*:\s*)""/
@@ -44,7 +44,7 @@ const fillServer = Effect.fn("init.fillServer")(function*(directory: string, ser
   // The project's problems report a file that cannot be used.
   const config = yield* Effect.option(readContainerConfig(directory))
   if (!Option.exists(config, ({ serverId }) => serverId === "")) return false
-  const text = Option.getOrElse(yield* projectText(directory, containerConfigName), () => "")
+  const text = Option.getOrElse(yield* readProjectText(directory, containerConfigName), () => "")
   if (!emptyServer.test(text)) return false
   if (isPlan) return true
   const file = (yield* Path.Path).join(directory, containerConfigName)
@@ -90,7 +90,7 @@ const provide =
     Effect.gen(function*() {
       const files = yield* LocalFiles
       const path = yield* Path.Path
-      const kept = firstNamed(present, names)
+      const kept = findFirstNamed(present, names)
       if (Option.isSome(kept)) return { name: kept.value, created: false }
       if (isPlan) return { name: names[0], created: true }
       return { name: names[0], created: yield* files.create(path.join(directory, names[0]), content, { mode }) }
@@ -102,7 +102,7 @@ const serverToName = (wanted: string | null | undefined) =>
     const settings = yield* Settings
     if (typeof wanted === "string") {
       const server = yield* settings.server(wanted)
-      return callNameOf(yield* settings.servers, server)
+      return formatServerReference(yield* settings.servers, server)
     }
     // Settings that cannot be read keep nobody from preparing a project.
     const [only, ...others] = yield* Effect.orElseSucceed(settings.servers, () => [])
@@ -121,32 +121,36 @@ export const init = Effect.fn("init")(function*(
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const path = yield* Path.Path
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const server = yield* serverToName(serverId)
-  if (typeof remotePath === "string") yield* stackPathIn("remotePath", remotePath)
-  const present = yield* projectFiles(directory, [...imageFileNames, ...providedNames])
+  if (typeof remotePath === "string") yield* parseStackPath("remotePath", remotePath)
+  const present = yield* findProjectFiles(directory, [...imageFileNames, ...providedNames])
   const base = path.basename(directory)
-  const imageFile = Option.getOrElse(firstNamed(present, imageFileNames), () => imageFileNames[0])
-  const imageText = Option.getOrElse(yield* projectText(directory, imageFile), () => "")
-  const env = yield* projectText(directory, ".env")
+  const imageFile = Option.getOrElse(findFirstNamed(present, imageFileNames), () => imageFileNames[0])
+  const imageText = Option.getOrElse(yield* readProjectText(directory, imageFile), () => "")
+  const env = yield* readProjectText(directory, ".env")
   // An .env that is kept and names no port leaves it to the compose file.
   const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== hostPortKey))
   const needsPort = Option.isNone(env) || keptWithoutPort
   const deployment = {
-    name: dockerName(base),
+    name: toDockerName(base),
     imageFile,
-    containerPort: Option.getOrElse(exposedPort(imageText), () => usualContainerPort),
+    containerPort: Option.getOrElse(findExposedPort(imageText), () => usualContainerPort),
     hostPort: needsPort ? yield* hostPortOf : firstPort
   }
-  const scripts = yield* buildScripts(directory, deployment)
+  const scripts = yield* renderBuildScripts(directory, deployment)
   const hostPort = keptWithoutPort ? `\${${hostPortKey}:-${deployment.hostPort}}` : `\${${hostPortKey}}`
 
   const files: ReadonlyArray<Wanted> = [
-    { names: [containerConfigName], content: containerJson(remotePath ?? remotePathOf({}, base), server), mode: 0o644 },
-    { names: composeFileNames, content: composeYaml(deployment, hostPort), mode: 0o644 },
-    { names: [".env"], content: envFile(deployment), mode: 0o600 },
+    {
+      names: [containerConfigName],
+      content: renderContainerJson(remotePath ?? resolveRemotePath({}, base), server),
+      mode: 0o644
+    },
+    { names: composeFileNames, content: renderComposeYaml(deployment, hostPort), mode: 0o644 },
+    { names: [".env"], content: renderEnvFile(deployment), mode: 0o600 },
     ...scripts.map(({ content, name }): Wanted => ({ names: [name], content, mode: 0o755 })),
-    { names: [".dockerignore"], content: dockerIgnore(imageText), mode: 0o644 }
+    { names: [".dockerignore"], content: renderDockerIgnore(imageText), mode: 0o644 }
   ]
   const isFilled = yield* fillServer(directory, server, plan)
   const outcomes = yield* Effect.forEach(files, provide(directory, present, plan))

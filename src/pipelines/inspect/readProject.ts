@@ -5,8 +5,8 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
-import { fileProblem } from "../projects/files/fileProblem.ts"
-import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
+import { toFileProblem } from "../projects/files/fileProblem.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
 import { redactProject } from "../projects/redactProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
@@ -15,11 +15,11 @@ import { resolveServer } from "../projects/resolveServer.ts"
 export const readProject = Effect.fn("readProject")(function*(
   { projectPath }: InspectRequest
 ): Effect.fn.Return<LocalProject, DirectoryRefused, LocalFiles | Path.Path | Settings> {
-  const directory = yield* projectDirectory(projectPath)
+  const directory = yield* resolveProjectDirectory(projectPath)
   const project = yield* inspectProject(directory)
-  const problemsOf = <A, R>(there: boolean, read: Effect.Effect<A, Parameters<typeof fileProblem>[0], R>) =>
+  const problemsOf = <A, R>(there: boolean, read: Effect.Effect<A, Parameters<typeof toFileProblem>[0], R>) =>
     there
-      ? Effect.match(read, { onSuccess: () => [], onFailure: (error) => [fileProblem(error)] })
+      ? Effect.match(read, { onSuccess: () => [], onFailure: (error) => [toFileProblem(error)] })
       : Effect.succeed([])
   const problems = [
     ...project.problems ?? [],

@@ -57,7 +57,7 @@ const head = (name: string, help: string, type: string) => [
 ]
 
 /** Writes metrics in Prometheus' text format, those of one name together. */
-export const exposition = (pairs: ReadonlyArray<Pair>, gauges: ReadonlyArray<Gauge>): string => {
+export const formatMetrics = (pairs: ReadonlyArray<Pair>, gauges: ReadonlyArray<Gauge>): string => {
   const names = [...new Set(pairs.map(({ metricKey }) => metricKey.name))].toSorted()
   const families = names.flatMap((name) => {
     const family = pairs.filter(({ metricKey }) => metricKey.name === name)

@@ -1,6 +1,6 @@
 import { Effect, Metric } from "effect"
 import { metricPrefix } from "../../services/metrics/metrics.ts"
-import { exposition } from "./exposition.ts"
+import { formatMetrics } from "./exposition.ts"
 import { makeGauges } from "./gauges.ts"
 
 // The event loop is measured since the last scrape, whatever is exported meanwhile.
@@ -11,5 +11,5 @@ export const metrics = Effect.gen(function*() {
   const read = yield* gauges
   const isCounted = (name: string) => name.startsWith(metricPrefix) && read.every((gauge) => gauge.name !== name)
   const recorded = (yield* Metric.snapshot).filter(({ metricKey }) => isCounted(metricKey.name))
-  return exposition(recorded, read)
+  return formatMetrics(recorded, read)
 }).pipe(Effect.withSpan("metrics"))

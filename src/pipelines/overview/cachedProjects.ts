@@ -2,19 +2,19 @@ import { Array, Clock, Effect, Either, Option, Ref } from "effect"
 import {
   composeFileNames,
   type FileProblem,
-  fileProblemWords,
+  formatFileProblem,
   type LocalProject,
   platformFileName
 } from "../../schema/projects/Project.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { checkComposeFile } from "../projects/compose/composeFile.ts"
-import { fileProblem } from "../projects/files/fileProblem.ts"
+import { toFileProblem } from "../projects/files/fileProblem.ts"
 import { type ListedFiles, listProjectFiles } from "../projects/files/listProjectFiles.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
-import { isDeployable, isDirectory, type ProjectPlace, projectPlaces } from "../projects/listProjects.ts"
+import { isDeployable, isDirectory, listProjectDirectories, type ProjectDirectory } from "../projects/listProjects.ts"
 import { redactProject } from "../projects/redactProject.ts"
-import type { DeclaredHere } from "./observeApplications.ts"
+import type { LocalDeclaration } from "./observeApplications.ts"
 import { type Deadline, withinDeadline } from "./withinDeadline.ts"
 
 const filesAtOnce = 16
@@ -28,7 +28,7 @@ const longestKept = 64 * 1024
 export interface KnownProject extends LocalProject {
   /** Problems of all its files. */
   readonly problems: ReadonlyArray<FileProblem>
-  readonly declared: Either.Either<ReadonlyArray<DeclaredHere>, string>
+  readonly declared: Either.Either<ReadonlyArray<LocalDeclaration>, string>
   readonly observedAt: string
 }
 
@@ -40,9 +40,9 @@ interface Remembered {
 }
 
 /** Cache by directory; unchanged files are not read again. */
-export type Known = Ref.Ref<ReadonlyMap<string, Remembered>>
+export type ProjectCache = Ref.Ref<ReadonlyMap<string, Remembered>>
 
-export const makeKnown: Effect.Effect<Known> = Ref.make<ReadonlyMap<string, Remembered>>(new Map())
+export const makeKnown: Effect.Effect<ProjectCache> = Ref.make<ReadonlyMap<string, Remembered>>(new Map())
 
 const signatureOf = (seen: Option.Option<ListedFiles>, now: number): string =>
   Option.match(seen, {
@@ -63,12 +63,12 @@ const declaredBy = (project: LocalProject, seen: Option.Option<ListedFiles>) =>
       Option.getOrUndefined(Option.flatMapNullable(seen, (files) => files.get(platformFileName)))
     ).pipe(
       Effect.map((apps) =>
-        Option.getOrElse(apps, () => []).map((declared): DeclaredHere => ({ declared, projectPath: project.path }))
+        Option.getOrElse(apps, () => []).map((declared): LocalDeclaration => ({ declared, projectPath: project.path }))
       ),
-      Effect.mapError(fileProblem),
+      Effect.mapError(toFileProblem),
       Effect.either
     )
-    : Effect.succeed(Either.right<ReadonlyArray<DeclaredHere>>([]))
+    : Effect.succeed(Either.right<ReadonlyArray<LocalDeclaration>>([]))
 
 /** Problem of an unreadable compose file; none if it can be read or does not exist. */
 const composeProblem = (project: LocalProject, seen: Option.Option<ListedFiles>) => {
@@ -78,12 +78,12 @@ const composeProblem = (project: LocalProject, seen: Option.Option<ListedFiles>)
     ? Effect.succeedNone
     : Effect.map(
       Effect.either(checkComposeFile(project.path, entry)),
-      (checked) => Option.map(Either.getLeft(checked), fileProblem)
+      (checked) => Option.map(Either.getLeft(checked), toFileProblem)
     )
 }
 
 const withoutSecretsIn = (problem: FileProblem) =>
-  Effect.map(withoutSecrets(problem.reason), (reason): FileProblem => ({ ...problem, reason }))
+  Effect.map(scrubSecrets(problem.reason), (reason): FileProblem => ({ ...problem, reason }))
 
 /** A project with its declarations, and the problems of its files without secrets. */
 const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, observedAt: string) =>
@@ -96,14 +96,14 @@ const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, obse
       withoutSecretsIn
     )
     const problems = [...project.problems ?? [], ...found]
-    const shown = Either.mapLeft(declared, () => found.map(fileProblemWords).at(-1) ?? "")
+    const shown = Either.mapLeft(declared, () => found.map(formatFileProblem).at(-1) ?? "")
     return { ...project, problems, declared: shown, observedAt } satisfies KnownProject
   })
 
 const nothing: Remembered = { project: Option.none(), signature: "" }
 
 /** Looks at a directory; reads its files only where they are not as they were. */
-const look = (place: ProjectPlace, before: Remembered | undefined) =>
+const look = (place: ProjectDirectory, before: Remembered | undefined) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     if (!(yield* isDirectory(place))) return nothing
@@ -122,7 +122,7 @@ const look = (place: ProjectPlace, before: Remembered | undefined) =>
  * Local projects with their declarations, and errors of those that cannot be read. A project past the deadline
  * is shown from the cache, with its time; projects that were read are cached for the next call.
  */
-export const cachedProjects = (known: Known, { at, millis }: Deadline) =>
+export const readCachedProjects = (known: ProjectCache, { at, millis }: Deadline) =>
   Effect.gen(function*() {
     const before = yield* Ref.get(known)
     const end = Math.min(at, (yield* Clock.currentTimeMillis) + millis)
@@ -130,7 +130,7 @@ export const cachedProjects = (known: Known, { at, millis }: Deadline) =>
     const listed = yield* withinDeadline(
       deadline,
       Effect.either(
-        Effect.catchAll(projectPlaces(), ({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail))
+        Effect.catchAll(listProjectDirectories(), ({ message }) => Effect.flatMap(scrubSecrets(message), Effect.fail))
       ),
       Either.left
     )

@@ -1,13 +1,13 @@
 import { type CareKind, isNearlyFull, type NeedsCare } from "../../schema/NeedsCare.ts"
 import {
-  lastRunFailed,
+  hasFailedLastRun,
   type ObservedApplication,
   type ObservedProject,
   type ObservedServer,
   type Overview
 } from "../../schema/Overview.ts"
-import { fileProblemWords } from "../../schema/projects/Project.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { formatFileProblem } from "../../schema/projects/Project.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { BrokenRoute } from "./observeRoutes.ts"
 
@@ -37,7 +37,7 @@ const ofServer = ({ answers, disks, error, id, name, observedAt }: ObservedServe
 
 const failedRun = (project: ObservedProject): ReadonlyArray<NeedsCare> => {
   const { lastRun, name, observedAt, path } = project
-  return lastRun === null || !lastRunFailed(project) ? [] : [{
+  return lastRun === null || !hasFailedLastRun(project) ? [] : [{
     kind: "run",
     severity: "bad",
     name,
@@ -83,7 +83,7 @@ const ofFiles = ({ name, observedAt, path, problems }: ObservedProject): Readonl
     kind: "files",
     severity: "bad",
     name,
-    reason: fileProblemWords(problem),
+    reason: formatFileProblem(problem),
     action: "Fix the file",
     projectPath: path,
     observedAt
@@ -101,7 +101,7 @@ const ofApplication = (
   return drift === null || drift === 0 ? [] : [{
     ...about,
     severity: "warn",
-    reason: `has ${counted(drift, "difference")} from its platform.json`,
+    reason: `has ${pluralize(drift, "difference")} from its platform.json`,
     action: "See the differences"
   }]
 }
@@ -118,7 +118,7 @@ export const findNeedsCare = (
   const known = new Set([
     ...errors,
     ...servers.flatMap(({ error, name }) => error === undefined ? [] : [error, `${name}: ${error}`]),
-    ...projects.flatMap(({ problems }) => problems.map(fileProblemWords))
+    ...projects.flatMap(({ problems }) => problems.map(formatFileProblem))
   ])
   return [
     ...servers.flatMap(ofServer),

@@ -5,7 +5,7 @@ import type { DeclaredApp } from "../../schema/applications/PlatformFile.ts"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import { reportDrift } from "../../services/notify/reportDrift.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { detectDrift } from "../drift/detectDrift.ts"
@@ -19,13 +19,13 @@ const appsAtOnce = 16
 export const longestProxyReading = "2 seconds"
 
 /** An application that a project declares. */
-export interface DeclaredHere {
+export interface LocalDeclaration {
   readonly projectPath: string
   readonly declared: DeclaredApp
 }
 
 /** Cache of comparisons by project and name: entries past the deadline are shown as they were and come first next time. */
-export type Compared = Ref.Ref<ReadonlyMap<string, ObservedApplication>>
+export type ComparisonCache = Ref.Ref<ReadonlyMap<string, ObservedApplication>>
 
 const keyOf = ({ name, projectPath }: Pick<ObservedApplication, "name" | "projectPath">) =>
   JSON.stringify([projectPath, name])
@@ -63,7 +63,7 @@ const observe = (
       Effect.tap((found) => reportDrift({ projectPath, appName: name }, found)),
       Effect.map(differencesIn),
       Effect.map((drift): ObservedApplication => ({ ...application, drift })),
-      Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
+      Effect.catchAll(({ message }) => Effect.map(scrubSecrets(message), (error) => ({ ...application, error })))
     )
     return yield* withinDeadline(
       { at: deadline, millis: Number.POSITIVE_INFINITY },
@@ -82,7 +82,11 @@ const hasPlatform = Effect.flatMap(
 )
 
 /** The status of each application, and how far each declared one has drifted. */
-export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, deadline: number, compared: Compared) =>
+export const observeApplications = (
+  declaredHere: ReadonlyArray<LocalDeclaration>,
+  deadline: number,
+  compared: ComparisonCache
+) =>
   Effect.gen(function*() {
     if (declaredHere.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
     const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -94,7 +98,7 @@ export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, d
       { at: deadline, millis: Number.POSITIVE_INFINITY },
       Effect.either(
         Effect.flatMap(Platform, ({ applications }) => applications).pipe(
-          Effect.catchAll(({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail))
+          Effect.catchAll(({ message }) => Effect.flatMap(scrubSecrets(message), Effect.fail))
         )
       ),
       Either.left

@@ -1,10 +1,10 @@
 import { Array, Clock, Deferred, Effect, Either, Option, Order, Ref, type Scope } from "effect"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
-import { remotePathIn } from "../../schema/servers/RemotePath.ts"
-import { containerPlan } from "../deploy/containerPlan.ts"
-import { placesOf } from "../projects/inspectProject.ts"
+import { parseRemotePath } from "../../schema/servers/RemotePath.ts"
+import { planContainers } from "../deploy/containerPlan.ts"
+import { listDeployPlaces } from "../projects/inspectProject.ts"
 import type { KnownProject } from "./cachedProjects.ts"
-import type { ServerSight } from "./observeServers.ts"
+import type { ServerObservation } from "./observeServers.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
 /** Shorter than the page's polling, so that each look counts anew. */
@@ -30,7 +30,7 @@ interface Counted {
 }
 
 /** Counts of changes, by project. */
-export interface Changes {
+export interface ChangeCounts {
   /** With the time at which each count ended. */
   readonly counted: Ref.Ref<ReadonlyMap<string, Counted>>
   /** Counts that outlive the look that began them. */
@@ -40,7 +40,7 @@ export interface Changes {
   readonly scope: Scope.Scope
 }
 
-export const makeChanges: Effect.Effect<Changes, never, Scope.Scope> = Effect.all({
+export const makeChanges: Effect.Effect<ChangeCounts, never, Scope.Scope> = Effect.all({
   counted: Ref.make<ReadonlyMap<string, Counted>>(new Map()),
   underWay: Ref.make<ReadonlyMap<string, Deferred.Deferred<void>>>(new Map()),
   slots: Effect.makeSemaphore(plansAtOnce),
@@ -48,13 +48,13 @@ export const makeChanges: Effect.Effect<Changes, never, Scope.Scope> = Effect.al
 })
 
 /** The places of a project that can be planned: their servers answer and its files can be read. */
-const plannable = (sights: ReadonlyArray<ServerSight>) => (project: KnownProject) => {
+const plannable = (sights: ReadonlyArray<ServerObservation>) => (project: KnownProject) => {
   const { hasComposeFile, path, problems } = project
   if (!hasComposeFile || problems.length > 0) return []
-  return placesOf(project).flatMap(({ remotePath, serverId }, index) => {
+  return listDeployPlaces(project).flatMap(({ remotePath, serverId }, index) => {
     const stackAt = sights.find(({ server }) => server.id === serverId)?.stackAt
     if (stackAt === undefined) return []
-    return Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath))).map((at) => {
+    return Option.toArray(Either.getRight(parseRemotePath("remotePath", remotePath))).map((at) => {
       const { names, release } = stackAt(at)
       const key = JSON.stringify([path, index])
       return { key, path, serverId, remotePath: at, against: JSON.stringify([serverId, at, release, names]) }
@@ -66,7 +66,7 @@ type Target = ReturnType<ReturnType<typeof plannable>>[number]
 
 /** Null for a project that cannot be planned: its own screen and its plan say why. */
 const count = ({ path, remotePath, serverId }: Target) =>
-  containerPlan({ projectPath: path, remotePath, serverId }).pipe(
+  planContainers({ projectPath: path, remotePath, serverId }).pipe(
     Effect.map(countChanges),
     Effect.timeout(countTimeout),
     Effect.orElseSucceed(() => null)
@@ -80,7 +80,7 @@ const mostChanges = (counts: ReadonlyArray<number | null | undefined>): number |
   counts.includes(undefined) ? undefined : counts.includes(null) ? null : Math.max(...counts.map((count) => count ?? 0))
 
 /** Counts to the end, whoever waits for it leaves, and notes the number. */
-const begin = ({ counted, scope, slots, underWay }: Changes, target: Target) => {
+const begin = ({ counted, scope, slots, underWay }: ChangeCounts, target: Target) => {
   const noted = Effect.gen(function*() {
     const changes = yield* slots.withPermits(1)(count(target))
     const at = yield* Clock.currentTimeMillis
@@ -105,10 +105,10 @@ const begin = ({ counted, scope, slots, underWay }: Changes, target: Target) => 
  */
 export const observeChanges = (
   projects: ReadonlyArray<KnownProject>,
-  sights: ReadonlyArray<ServerSight>,
+  sights: ReadonlyArray<ServerObservation>,
   isBusy: (project: KnownProject) => boolean,
   deadline: number,
-  changes: Changes
+  changes: ChangeCounts
 ) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis

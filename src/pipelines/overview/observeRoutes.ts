@@ -1,9 +1,9 @@
 import { Effect, Either, Option } from "effect"
 import { ProxyFileUnfit } from "../../schema/routes/Route.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { addressesOf } from "../bridge/readProxyView.ts"
-import { refused } from "../routes/editProxyFile.ts"
+import { readAddresses } from "../bridge/readProxyView.ts"
+import { toProxyFileError } from "../routes/editProxyFile.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import { readProxy } from "../routes/proxyText.ts"
@@ -38,7 +38,7 @@ const observed = Effect.gen(function*() {
   if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return nothing
   const home = yield* proxyLocation
   const text = yield* readProxyText(home)
-  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), toProxyFileError(home)))
   const broken = routes.flatMap(({ missingMiddlewares, routeName, targets }): ReadonlyArray<BrokenRoute> => {
     if (targets.length === 0) return [{ name: routeName, reason: "leads to no service of the proxy file" }]
     return missingMiddlewares.length === 0
@@ -50,7 +50,7 @@ const observed = Effect.gen(function*() {
   )
   const hosts = yield* Effect.forEach(
     yield* (yield* Settings).servers,
-    (server) => Effect.map(addressesOf(server, home, loopbacks), (addresses) => [server.id, addresses] as const)
+    (server) => Effect.map(readAddresses(server, home, loopbacks), (addresses) => [server.id, addresses] as const)
   )
   return { broken, routed, hosts: new Map(hosts) } satisfies ObservedRoutes
 })
@@ -63,7 +63,7 @@ export const observeRoutes = (deadline: number) =>
       Effect.catchAll((error) =>
         error instanceof ProxyFileUnfit
           ? Effect.map(
-            withoutSecrets(error.message),
+            scrubSecrets(error.message),
             (reason): ObservedRoutes => ({ ...nothing, broken: [{ name: "The proxy file", reason }] })
           )
           : Effect.succeed(nothing)

@@ -1,16 +1,16 @@
 import { Clock, Effect, Either, Ref } from "effect"
-import { commandFailed } from "../../remote/execute.ts"
+import { makeCommandFailed } from "../../remote/execute.ts"
 import {
   overviewCommand,
   overviewExit,
   parseDisks,
   parseOverview,
   parseUsage,
-  type StackSight
+  type ReportedStack
 } from "../../remote/server/overviewCommand.ts"
 import type { ObservedServer } from "../../schema/Overview.ts"
 import type { Server } from "../../schema/servers/Server.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
@@ -24,13 +24,13 @@ const hurriedWait = 2_000
 const longestError = 1_000
 
 /** A server, and what it says of the stack at a remote path; nothing when it does not say. */
-export interface ServerSight {
+export interface ServerObservation {
   readonly server: ObservedServer
-  readonly stackAt: ((remotePath: string) => StackSight) | undefined
+  readonly stackAt: ((remotePath: string) => ReportedStack) | undefined
 }
 
 /** The servers that did not answer last time: others are asked before them. */
-export type Silent = Ref.Ref<ReadonlySet<string>>
+export type SilentServers = Ref.Ref<ReadonlySet<string>>
 
 const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
   Effect.gen(function*() {
@@ -45,8 +45,8 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
     const latencyMs = Math.round((yield* Clock.currentTimeMillis) - start)
     const printed = Either.isLeft(outcome) ? "" : outcome.right.exit.stdout
     const usage = { disks: parseDisks(printed), ...parseUsage(printed) }
-    const seen = (answers: boolean, error: string): Effect.Effect<ServerSight, never, Settings> =>
-      Effect.map(withoutSecrets(error.slice(0, longestError)), (error) => ({
+    const seen = (answers: boolean, error: string): Effect.Effect<ServerObservation, never, Settings> =>
+      Effect.map(scrubSecrets(error.slice(0, longestError)), (error) => ({
         server: { id, name, answers, latencyMs: answers ? latencyMs : null, ...usage, observedAt, error },
         stackAt: undefined
       }))
@@ -55,8 +55,8 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
     }
     const { access, command, exit } = outcome.right
     if (exit.code === overviewExit.noDocker) return yield* seen(true, describeDockerRefusal(exit.stderr.trim(), access))
-    if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
-    const sight: ServerSight = {
+    if (exit.code !== 0) return yield* seen(true, makeCommandFailed(access, command, exit.code, exit.stderr).message)
+    const sight: ServerObservation = {
       server: { id, name, answers: true, latencyMs, ...usage, observedAt },
       stackAt: parseOverview(exit.stdout, paths)
     }
@@ -71,7 +71,7 @@ export const observeServers = (
   servers: ReadonlyArray<Server>,
   pathsOf: (id: string) => ReadonlyArray<string>,
   deadline: number,
-  silent: Silent
+  silent: SilentServers
 ) =>
   Effect.gen(function*() {
     const before = yield* Ref.get(silent)
@@ -83,7 +83,7 @@ export const observeServers = (
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const observedAt = new Date(now).toISOString()
         const { id, name } = server
-        return withinDeadline(limit, ask(server, pathsOf(id)), (error): ServerSight => ({
+        return withinDeadline(limit, ask(server, pathsOf(id)), (error): ServerObservation => ({
           server: { id, name, answers: false, latencyMs: null, disks: [], observedAt, error },
           stackAt: undefined
         }))

@@ -1,25 +1,25 @@
 import { Clock, Effect, Either, Option, Ref, type Scope } from "effect"
 import type { ObservedApplication, ObservedProject, ObservedStack, Overview } from "../../schema/Overview.ts"
-import { containerConfigName, fileProblemWords, type LocalProject } from "../../schema/projects/Project.ts"
+import { containerConfigName, formatFileProblem, type LocalProject } from "../../schema/projects/Project.ts"
 import { isEnded, maxRuns, type Run } from "../../schema/runs/Run.ts"
-import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import { parseRemotePath } from "../../schema/servers/RemotePath.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { placesOf } from "../projects/inspectProject.ts"
+import { listDeployPlaces } from "../projects/inspectProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
-import { cachedProjects, type Known, type KnownProject, makeKnown } from "./cachedProjects.ts"
+import { type KnownProject, makeKnown, type ProjectCache, readCachedProjects } from "./cachedProjects.ts"
 import { findNeedsCare } from "./findNeedsCare.ts"
-import { lastRunOf, recentRuns } from "./lastRun.ts"
-import { type Compared, longestProxyReading, observeApplications } from "./observeApplications.ts"
-import { type Changes, makeChanges, observeChanges } from "./observeChanges.ts"
+import { recentRuns, summarizeLastRun } from "./lastRun.ts"
+import { type ComparisonCache, longestProxyReading, observeApplications } from "./observeApplications.ts"
+import { type ChangeCounts, makeChanges, observeChanges } from "./observeChanges.ts"
 import { type ObservedRoutes, observeRoutes } from "./observeRoutes.ts"
-import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
-import { projectUrls } from "./projectUrls.ts"
-import { stacksOf } from "./stacksOf.ts"
-import { projectState } from "./stackState.ts"
+import { observeServers, type ServerObservation, type SilentServers } from "./observeServers.ts"
+import { listProjectUrls } from "./projectUrls.ts"
+import { listStacks } from "./stacksOf.ts"
+import { computeProjectState } from "./stackState.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
 /** Deadlines in milliseconds: of all observations together, and of the local files that are read first. */
@@ -28,7 +28,7 @@ const longestHere = 2_500
 
 /** Failure message without secrets. */
 const orReason = <A, E extends { readonly message: string }, R>(observed: Effect.Effect<A, E, R>) =>
-  Effect.either(Effect.catchAll(observed, ({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail)))
+  Effect.either(Effect.catchAll(observed, ({ message }) => Effect.flatMap(scrubSecrets(message), Effect.fail)))
 
 const rightOr = <A>(either: Either.Either<A, string>, fallback: A): A => Either.getOrElse(either, () => fallback)
 const errorsOf = (...all: ReadonlyArray<Either.Either<unknown, string>>) =>
@@ -44,13 +44,16 @@ const activeRuns = Effect.gen(function*() {
 
 /** Reason why the project's files cannot be used. */
 const errorOf = ({ problems }: KnownProject): Pick<ObservedProject, "error"> => {
-  const reasons = problems.map(fileProblemWords)
+  const reasons = problems.map(formatFileProblem)
   return reasons.length === 0 ? {} : { error: reasons.join("; ") }
 }
 
 /** Reasons why a stack of the project may exist that was not seen. */
-const doubtsAbout = ({ problems = [] }: LocalProject, sights: ReadonlyArray<ServerSight>): ReadonlyArray<string> => [
-  ...problems.filter(({ file }) => file.split(/[/\\]/).at(-1) === containerConfigName).map(fileProblemWords),
+const doubtsAbout = (
+  { problems = [] }: LocalProject,
+  sights: ReadonlyArray<ServerObservation>
+): ReadonlyArray<string> => [
+  ...problems.filter(({ file }) => file.split(/[/\\]/).at(-1) === containerConfigName).map(formatFileProblem),
   ...sights.flatMap(({ server, stackAt }) =>
     stackAt === undefined ? [`${server.name}: ${server.error ?? "it was not observed"}`] : []
   )
@@ -59,7 +62,7 @@ const doubtsAbout = ({ problems = [] }: LocalProject, sights: ReadonlyArray<Serv
 /** A run that is a part of another one is reported by that one. */
 const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
   parent === undefined && (subject.projectPath === undefined
-    ? placesOf(project).some(({ remotePath, serverId }) =>
+    ? listDeployPlaces(project).some(({ remotePath, serverId }) =>
       subject.serverId === serverId && subject.remotePath === remotePath
     )
     : subject.projectPath === project.path)
@@ -67,7 +70,7 @@ const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
 /** Ports of the stack that gives a project its state, and the server that they are on. */
 const portsOf = (
   [stack]: ReadonlyArray<ObservedStack>,
-  sights: ReadonlyArray<ServerSight>,
+  sights: ReadonlyArray<ServerObservation>,
   servers: ReadonlyArray<Server>,
   { hosts }: ObservedRoutes
 ) => ({
@@ -77,14 +80,14 @@ const portsOf = (
 })
 
 /** Caches that outlive one overview. */
-export interface Memory {
-  readonly silent: Silent
-  readonly compared: Compared
-  readonly known: Known
-  readonly changes: Changes
+export interface OverviewCaches {
+  readonly silent: SilentServers
+  readonly compared: ComparisonCache
+  readonly known: ProjectCache
+  readonly changes: ChangeCounts
 }
 
-export const makeMemory: Effect.Effect<Memory, never, Scope.Scope> = Effect.all({
+export const makeMemory: Effect.Effect<OverviewCaches, never, Scope.Scope> = Effect.all({
   silent: Ref.make<ReadonlySet<string>>(new Set()),
   compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map()),
   known: makeKnown,
@@ -95,7 +98,7 @@ export const makeMemory: Effect.Effect<Memory, never, Scope.Scope> = Effect.all(
  * Everything at one look: the projects with their stacks, the applications and the servers. It takes less than five
  * seconds, whatever hangs; what was not observed in time says so. Changes nothing.
  */
-export const observe = Effect.fn("overview.observe")(function*({ changes, compared, known, silent }: Memory) {
+export const observe = Effect.fn("overview.observe")(function*({ changes, compared, known, silent }: OverviewCaches) {
   const start = yield* Clock.currentTimeMillis
   const deadline = start + longest
   const observedAt = new Date(start).toISOString()
@@ -103,14 +106,14 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
   const here = { at: deadline, millis: longestHere }
   const late = (what: string) => (reason: string) => Either.left(`${what} are not known: ${reason}`)
   const [found, runs, recent] = yield* Effect.all([
-    cachedProjects(known, here),
+    readCachedProjects(known, here),
     withinDeadline(here, orReason(activeRuns), late("The runs")),
     withinDeadline(here, orReason(recentRuns), late("The runs"))
   ], { concurrency: "unbounded" })
   const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>
-    projects.flatMap(placesOf).filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
-      Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath)))
+    projects.flatMap(listDeployPlaces).filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
+      Option.toArray(Either.getRight(parseRemotePath("remotePath", remotePath)))
     )
   const active = rightOr(runs, [])
   const isBusy = (project: LocalProject) => active.some(isOf(project))
@@ -134,20 +137,20 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
     observedAt,
     ageMs: 0,
     projects: projects.map((project): ObservedProject => {
-      const stacks = stacksOf(project, sights, observedAt)
+      const stacks = listStacks(project, sights, observedAt)
       return {
         name: project.name,
         path: project.path,
-        ...projectState(stacks, doubtsAbout(project, sights), project.targets?.length),
+        ...computeProjectState(stacks, doubtsAbout(project, sights), project.targets?.length),
         changes: counts.get(project.path) ?? null,
         servers: stacks,
         run: active.find(isOf(project)) ?? null,
         lastRun: Option.getOrNull(Option.map(
           Option.fromNullable(ended.find(isOf(project))),
-          lastRunOf
+          summarizeLastRun
         )),
         problems: project.problems,
-        urls: projectUrls(project, {
+        urls: listProjectUrls(project, {
           applications: platform.applications,
           routed: routes.routed,
           ...portsOf(stacks, sights, servers, routes)

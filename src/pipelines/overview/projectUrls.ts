@@ -7,7 +7,7 @@ import type { RoutedDomain } from "./observeRoutes.ts"
 const mostUrls = 20
 
 /** A port that a container publishes on its server. */
-export interface PublishedPort {
+export interface PortBinding {
   /** Address that it is bound to; empty for all. */
   readonly address: string
   readonly port: number
@@ -19,13 +19,13 @@ const everyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""])
 const isLoopback = (host: string) => /^127\.|^::1$|^localhost$/i.test(host)
 
 /** Published TCP ports in Docker's words: `0.0.0.0:2000->3000/tcp`, or a range of them. */
-export const publishedPorts = (ports: ReadonlyArray<string>): ReadonlyArray<PublishedPort> =>
+export const parsePublishedPorts = (ports: ReadonlyArray<string>): ReadonlyArray<PortBinding> =>
   ports.flatMap((words) => {
     const [, address = "", first, last = first, inside] = mapping.exec(words) ?? []
     if (first === undefined || last === undefined || inside === undefined) return []
     const bound = address.replace(/^\[(.*)\]$/, "$1").replace(/^::?$/, "::")
     const count = Math.min(Math.max(0, Number(last) - Number(first)), mostUrls) + 1
-    return Array.from({ length: count }, (_, index): PublishedPort => ({
+    return Array.from({ length: count }, (_, index): PortBinding => ({
       address: everyAddress.has(bound) ? "" : bound,
       port: Number(first) + index,
       containerPort: Number(inside) + index
@@ -42,7 +42,7 @@ const linkTo = (scheme: "http" | "https", host: string): ReadonlyArray<string> =
   return URL.canParse(url) && new URL(url).origin === url.toLowerCase().replace(usualPort, "") ? [url] : []
 }
 
-const portUrl = ({ host }: Pick<Server, "host">) => ({ address, containerPort, port }: PublishedPort) =>
+const portUrl = ({ host }: Pick<Server, "host">) => ({ address, containerPort, port }: PortBinding) =>
   // A loopback address of another machine leads to this one.
   isLoopback(address) && !isLoopback(host)
     ? []
@@ -64,7 +64,7 @@ const proxied = (address: string, hosts: ReadonlyArray<string>): ReadonlyArray<s
 }
 
 /** Links to a project: domains of its applications, domains that are routed to its ports, and the ports themselves. */
-export const projectUrls = (
+export const listProjectUrls = (
   project: KnownProject,
   { applications, hosts, ports, routed, server }: {
     readonly applications: ReadonlyArray<ObservedApplication>
@@ -75,7 +75,7 @@ export const projectUrls = (
     readonly server: Pick<Server, "host"> | undefined
   }
 ): ReadonlyArray<string> => {
-  const published = server === undefined ? [] : publishedPorts(ports)
+  const published = server === undefined ? [] : parsePublishedPorts(ports)
   const targets = new Set(
     published.flatMap(({ address, port }) => proxied(address, hosts).map((host) => `${host}:${port}`))
   )

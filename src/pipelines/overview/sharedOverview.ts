@@ -14,11 +14,11 @@ interface Made<E> {
  */
 export const makeSharedOverview = Effect.gen(function*() {
   const memory = yield* makeMemory
-  return yield* shared(observe(memory))
+  return yield* shareOverview(observe(memory))
 })
 
 /** Shares what `observed` makes; one that failed is made anew. */
-export const shared = <E, R>(
+export const shareOverview = <E, R>(
   observed: Effect.Effect<Overview, E, R>
 ): Effect.Effect<Effect.Effect<Overview, E>, never, R | Scope.Scope> =>
   Effect.gen(function*() {

@@ -1,11 +1,11 @@
-import type { StackSight } from "../../remote/server/overviewCommand.ts"
-import { type ObservedProject, type ObservedStack, projectStateOf } from "../../schema/Overview.ts"
+import type { ReportedStack } from "../../remote/server/overviewCommand.ts"
+import { type ObservedProject, type ObservedStack, toProjectState } from "../../schema/Overview.ts"
 import { isCompleted, isRestarting, isUnhealthy, isUp } from "../../schema/servers/containerStatus.ts"
-import { listed } from "../../schema/words/expected.ts"
+import { formatList } from "../../schema/words/expected.ts"
 
 /** State of a stack by its containers, found by their compose label. Containers that completed do not count. */
-export const stackState = (
-  { release, statuses }: Pick<StackSight, "release" | "statuses">
+export const computeStackState = (
+  { release, statuses }: Pick<ReportedStack, "release" | "statuses">
 ): Pick<ObservedStack, "containers" | "state"> => {
   // A release without containers was deployed and can be started.
   if (statuses.length === 0) return { state: release === null ? "absent" : "stopped", containers: { up: 0, total: 0 } }
@@ -17,20 +17,20 @@ export const stackState = (
 }
 
 /** True if a stack is deployed, running or not. */
-export const isDeployed = (seen: Pick<StackSight, "release" | "statuses">): boolean =>
-  stackState(seen).state !== "absent"
+export const isDeployed = (seen: Pick<ReportedStack, "release" | "statuses">): boolean =>
+  computeStackState(seen).state !== "absent"
 
 const order: ReadonlyArray<ObservedStack["state"]> = ["degraded", null, "stopped", "absent", "running"]
 
 /** The stacks of several targets, the one in the worst state first. */
-export const worstFirst = (stacks: ReadonlyArray<ObservedStack>): ReadonlyArray<ObservedStack> =>
+export const sortWorstFirst = (stacks: ReadonlyArray<ObservedStack>): ReadonlyArray<ObservedStack> =>
   stacks.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
 
 /** Names the servers of the targets that are in the state of the first one; null where all of them are. */
 const serversOf = (targets: ReadonlyArray<ObservedStack>): string | null => {
   const same = targets.filter(({ state }) => state === targets[0]?.state)
   if (same.length === targets.length) return null
-  return `on ${listed(same.map(({ serverId, serverName }) => serverName ?? serverId), "and")}`
+  return `on ${formatList(same.map(({ serverId, serverName }) => serverName ?? serverId), "and")}`
 }
 
 /**
@@ -39,7 +39,7 @@ const serversOf = (targets: ReadonlyArray<ObservedStack>): string | null => {
  * @param doubts reasons why a stack may exist that was not seen: `container.json` is invalid, a server does not answer
  * @param targets number of the targets, whose stacks come first
  */
-export const projectState = (
+export const computeProjectState = (
   stacks: ReadonlyArray<ObservedStack>,
   doubts: ReadonlyArray<string>,
   targets = 1
@@ -50,7 +50,7 @@ export const projectState = (
       ? { state: "not deployed", stateReason: null }
       : { state: "unknown", stateReason: doubts.join("; ") }
   }
-  const state = projectStateOf(stack.state)
+  const state = toProjectState(stack.state)
   if (state === "unknown") {
     const reason = stack.error ?? "the server was not observed"
     return {

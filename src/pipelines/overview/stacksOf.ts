@@ -1,25 +1,25 @@
 import { Either } from "effect"
-import type { StackSight } from "../../remote/server/overviewCommand.ts"
+import type { ReportedStack } from "../../remote/server/overviewCommand.ts"
 import type { ObservedStack } from "../../schema/Overview.ts"
 import type { LocalProject, ProjectTarget } from "../../schema/projects/Project.ts"
 import { isCompleted, isUnhealthy, isUp } from "../../schema/servers/containerStatus.ts"
-import { remotePathIn } from "../../schema/servers/RemotePath.ts"
-import { placesOf } from "../projects/inspectProject.ts"
-import type { ServerSight } from "./observeServers.ts"
-import { isDeployed, stackState, worstFirst } from "./stackState.ts"
+import { parseRemotePath } from "../../schema/servers/RemotePath.ts"
+import { listDeployPlaces } from "../projects/inspectProject.ts"
+import type { ServerObservation } from "./observeServers.ts"
+import { computeStackState, isDeployed, sortWorstFirst } from "./stackState.ts"
 
 const isWell = (status: string) => (isUp(status) && !isUnhealthy(status)) || isCompleted(status)
 
 /** Containers that degrade a stack: crashed, restarting, unhealthy or paused ones. */
-const failingContainers = (sight: StackSight): Pick<ObservedStack, "failing"> => {
-  if (stackState(sight).state !== "degraded") return {}
+const failingContainers = (sight: ReportedStack): Pick<ObservedStack, "failing"> => {
+  if (computeStackState(sight).state !== "degraded") return {}
   const failing = sight.statuses.flatMap((status, index) =>
     isWell(status) ? [] : [{ name: sight.names[index] ?? "", status }]
   )
   return failing.length === 0 ? {} : { failing }
 }
 
-const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): ObservedStack => {
+const stackOn = ({ server, stackAt }: ServerObservation, remotePath: string): ObservedStack => {
   const { error, id, name, observedAt } = server
   const place = { serverId: id, serverName: name, remotePath, observedAt }
   const seen = stackAt?.(remotePath)
@@ -34,7 +34,7 @@ const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): Observed
     }
     : {
       ...place,
-      ...stackState(seen),
+      ...computeStackState(seen),
       ...failingContainers(seen),
       containerNames: seen.names,
       containerStates: seen.names.map((name, index) => ({ name, status: seen.statuses[index] ?? "" })),
@@ -45,10 +45,10 @@ const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): Observed
 /** Stack at a place that `container.json` names. */
 const namedStack = (
   { remotePath, serverId }: ProjectTarget,
-  sights: ReadonlyArray<ServerSight>,
+  sights: ReadonlyArray<ServerObservation>,
   now: string
 ): ObservedStack => {
-  const given = remotePathIn("remotePath", remotePath)
+  const given = parseRemotePath("remotePath", remotePath)
   const home = sights.find(({ server }) => server.id === serverId)
   const place = { serverId, serverName: home?.server.name ?? null }
   const unseen = { state: null, containers: null, containerNames: [], release: null, observedAt: now } as const
@@ -59,14 +59,14 @@ const namedStack = (
 }
 
 /** Stacks of a project: at the places that `container.json` names, and on all other servers that have it. */
-export const stacksOf = (
+export const listStacks = (
   project: LocalProject,
-  sights: ReadonlyArray<ServerSight>,
+  sights: ReadonlyArray<ServerObservation>,
   now: string
 ): ReadonlyArray<ObservedStack> => {
-  const places = placesOf(project)
-  const named = worstFirst(places.map((place) => namedStack(place, sights, now)))
-  const given = remotePathIn("remotePath", project.remotePath)
+  const places = listDeployPlaces(project)
+  const named = sortWorstFirst(places.map((place) => namedStack(place, sights, now)))
+  const given = parseRemotePath("remotePath", project.remotePath)
   if (Either.isLeft(given)) return named
   const remotePath = given.right
   const elsewhere = sights.filter(({ server, stackAt }) =>

@@ -1,6 +1,6 @@
 import { digestLength } from "../../services/secrets/planHashDigest.ts"
 import type { FactKinds, Facts } from "./Fact.ts"
-import { type Digest, factDigests, factNames, makerDigest, planHash } from "./planHash.ts"
+import { computePlanHash, type Digest, factDigests, factNames, makerDigest } from "./planHash.ts"
 
 /** Describes the facts that changed since a hash was made; none if it still matches. */
 export const changedFacts = (
@@ -9,7 +9,7 @@ export const changedFacts = (
   facts: Facts,
   digest: Digest
 ): ReadonlyArray<string> => {
-  if (planHash(kinds, facts, digest) === hash) return []
+  if (computePlanHash(kinds, facts, digest) === hash) return []
   const names = factNames(kinds)
   if (!hash.startsWith(makerDigest(kinds, digest)) || hash.length !== (names.length + 1) * digestLength) {
     return ["it was made by another Berth, by another version of it, or before platform.token was changed"]

@@ -11,5 +11,5 @@ export const factDigests = (kinds: FactKinds, facts: Facts, digest: Digest) =>
   factNames(kinds).map((name) => digest(JSON.stringify([name, facts[name]?.value ?? null])))
 
 /** The hash of a plan: a digest for each fact, so that a later comparison can name what moved. */
-export const planHash = (kinds: FactKinds, facts: Facts, digest: Digest): string =>
+export const computePlanHash = (kinds: FactKinds, facts: Facts, digest: Digest): string =>
   [makerDigest(kinds, digest), ...factDigests(kinds, facts, digest)].join("")

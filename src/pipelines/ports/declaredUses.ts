@@ -4,10 +4,10 @@ import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import { HostPortHidden, type PortUse } from "../../schema/routes/Route.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
+import { findHostPort } from "../applications/hostPort.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
-import { proxyTargets } from "./usedPorts.ts"
+import { listProxyTargets } from "./usedPorts.ts"
 
 /** A port that is taken, and by what. */
 export interface UsedPort extends PortUse {
@@ -21,10 +21,10 @@ export interface PortUses {
 }
 
 /** A source that cannot be read takes no port, and says so. */
-export const unreadable = (what: string) => ({ message }: { readonly message: string }) =>
+export const reportUnreadUses = (what: string) => ({ message }: { readonly message: string }) =>
   Effect.succeed<PortUses>({ uses: [], unread: [`${what} unknown: ${message}`] })
 
-export const together = (all: ReadonlyArray<PortUses>): PortUses => ({
+export const mergePortUses = (all: ReadonlyArray<PortUses>): PortUses => ({
   uses: all.flatMap(({ uses }) => uses),
   unread: all.flatMap(({ unread }) => unread)
 })
@@ -32,7 +32,7 @@ export const together = (all: ReadonlyArray<PortUses>): PortUses => ({
 export const highestPort = 65535
 
 /** The whole number that a value begins with, when it is a port. */
-export const portsIn = (value: string): ReadonlyArray<number> => {
+export const parsePortPrefix = (value: string): ReadonlyArray<number> => {
   const port = Number.parseInt(value, 10)
   return port >= 1 && port <= highestPort ? [port] : []
 }
@@ -41,18 +41,18 @@ export const portsIn = (value: string): ReadonlyArray<number> => {
 const usesOfApp = ({ name, uuid }: PlatformRecord) =>
   Effect.gen(function*() {
     const platform = yield* Platform
-    const port = hostPortOf(yield* platform.envs(uuid))
+    const port = findHostPort(yield* platform.envs(uuid))
     if (Option.isNone(port)) return { uses: [], unread: [] }
     const text = yield* Disclosed.$match(port.value.value, {
       Known: ({ value }) => Effect.succeed(value),
       Absent: () => Effect.succeed(""),
       Hidden: ({ reason }) => new HostPortHidden({ app: name, reason })
     })
-    return { uses: portsIn(text).map((port): UsedPort => ({ port, kind: "variable", what: name })), unread: [] }
+    return { uses: parsePortPrefix(text).map((port): UsedPort => ({ port, kind: "variable", what: name })), unread: [] }
   }).pipe(
     Effect.catchIf(
       (error) => error._tag !== "HostPortHidden",
-      unreadable(`The port of "${name}" is`)
+      reportUnreadUses(`The port of "${name}" is`)
     )
   )
 
@@ -60,9 +60,9 @@ const usesOfApp = ({ name, uuid }: PlatformRecord) =>
 export const variableUses = Effect.gen(function*() {
   const platform = yield* Platform
   const apps = yield* platform.applications
-  return together(yield* Effect.forEach(apps, usesOfApp, { concurrency: 16 }))
+  return mergePortUses(yield* Effect.forEach(apps, usesOfApp, { concurrency: 16 }))
 }).pipe(
-  Effect.catchIf((error) => error._tag !== "HostPortHidden", unreadable("The applications' ports are"))
+  Effect.catchIf((error) => error._tag !== "HostPortHidden", reportUnreadUses("The applications' ports are"))
 )
 
 /** The ports that the proxy file sends requests to. */
@@ -70,10 +70,10 @@ export const routeUses = Effect.gen(function*() {
   const settings = yield* Settings
   const subnet = yield* settings.find("proxy.subnet")
   const text = yield* readProxyText(yield* proxyLocation)
-  const uses = proxyTargets(text, Option.getOrUndefined(subnet)).map(({ port, url }): UsedPort => ({
+  const uses = listProxyTargets(text, Option.getOrUndefined(subnet)).map(({ port, url }): UsedPort => ({
     port,
     kind: "route",
     what: url
   }))
   return { uses, unread: [] }
-}).pipe(Effect.catchAll(unreadable("The proxy's ports are")))
+}).pipe(Effect.catchAll(reportUnreadUses("The proxy's ports are")))

@@ -6,36 +6,36 @@ import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 import { type HostPortHidden, type NextPort, NoPortLeft, type PortUse } from "../../schema/routes/Route.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { envValues, parseEnv } from "../projects/compose/envText.ts"
-import { projectText } from "../projects/files/projectText.ts"
+import { parseEnv, resolveEnvValues } from "../projects/compose/envText.ts"
+import { readProjectText } from "../projects/files/projectText.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import {
   highestPort,
-  portsIn,
+  mergePortUses,
+  parsePortPrefix,
   type PortUses,
+  reportUnreadUses,
   routeUses,
-  together,
-  unreadable,
   type UsedPort,
   variableUses
 } from "./declaredUses.ts"
-import { portAfter, portsOf } from "./nextPort.ts"
+import { findPortAfter, listPortNumbers } from "./nextPort.ts"
 
 const usesOfProject = (root: string) => (name: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
-    const env = yield* projectText(path.join(root, name), ".env")
+    const env = yield* readProjectText(path.join(root, name), ".env")
     const port = Option.match(env, {
       onNone: () => "",
-      onSome: (text) => envValues(parseEnv(text)).values.get(hostPortKey) ?? ""
+      onSome: (text) => resolveEnvValues(parseEnv(text)).values.get(hostPortKey) ?? ""
     })
-    const uses = portsIn(port).map((number): UsedPort => ({ port: number, kind: "project", what: name }))
+    const uses = parsePortPrefix(port).map((number): UsedPort => ({ port: number, kind: "project", what: name }))
     return { uses, unread: [] } satisfies PortUses
-  }).pipe(Effect.catchAll(unreadable(`The port of the project ${name} is`)))
+  }).pipe(Effect.catchAll(reportUnreadUses(`The port of the project ${name} is`)))
 
 /** The ports that the `.env` files directly in the projects name, deployed or not. */
 const projectUses = Effect.gen(function*() {
@@ -44,8 +44,8 @@ const projectUses = Effect.gen(function*() {
   if (Option.isNone(yield* files.find(root))) return { uses: [], unread: [] } satisfies PortUses
   const directories = (yield* files.list(root)).filter(({ kind }) => kind === "directory" || kind === "link")
   const found = yield* Effect.forEach(directories, ({ name }) => usesOfProject(root)(name), { concurrency: 16 })
-  return together(found)
-}).pipe(Effect.catchAll(unreadable("The projects' ports are")))
+  return mergePortUses(found)
+}).pipe(Effect.catchAll(reportUnreadUses("The projects' ports are")))
 
 /** The ports that programs of the proxy's server listen on, and that Docker publishes there. */
 const serverUses = Effect.gen(function*() {
@@ -53,7 +53,7 @@ const serverUses = Effect.gen(function*() {
   const { stdout } = yield* execute(server, portsCommand(server.useSudo), { timeout: "30 seconds" })
   const { ports, unread } = parsePorts(stdout)
   return { uses: ports, unread: unread.map((what) => `The ports in use on "${server.name}" are unknown: ${what}`) }
-}).pipe(Effect.catchAll(unreadable("The ports in use on the proxy's server are")))
+}).pipe(Effect.catchAll(reportUnreadUses("The ports in use on the proxy's server are")))
 
 /** Deadline of one source: a server that hangs must not hide the ports of the others. */
 const timeLimit = "8 seconds"
@@ -82,17 +82,17 @@ export const portEvidence: Effect.Effect<
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > = Effect.gen(function*() {
   const [ofApplications, ofRoutes, ofServer, ofProjects] = yield* Effect.all([
-    variableUses.pipe(inTime, Effect.catchTag("Late", unreadable("The applications' ports are"))),
-    routeUses.pipe(inTime, Effect.catchTag("Late", unreadable("The proxy's ports are"))),
-    serverUses.pipe(inTime, Effect.catchTag("Late", unreadable("The ports in use on the proxy's server are"))),
-    projectUses.pipe(inTime, Effect.catchTag("Late", unreadable("The projects' ports are")))
+    variableUses.pipe(inTime, Effect.catchTag("Late", reportUnreadUses("The applications' ports are"))),
+    routeUses.pipe(inTime, Effect.catchTag("Late", reportUnreadUses("The proxy's ports are"))),
+    serverUses.pipe(inTime, Effect.catchTag("Late", reportUnreadUses("The ports in use on the proxy's server are"))),
+    projectUses.pipe(inTime, Effect.catchTag("Late", reportUnreadUses("The projects' ports are")))
   ], { concurrency: "unbounded" })
-  const { unread, uses } = together([ofApplications, ofRoutes, ofServer, ofProjects])
-  const used = portsOf(uses)
+  const { unread, uses } = mergePortUses([ofApplications, ofRoutes, ofServer, ofProjects])
+  const used = listPortNumbers(uses)
   const isUsed = new Set(used)
-  const first = yield* portAfter(portsOf(together([ofApplications, ofRoutes]).uses))
+  const first = yield* findPortAfter(listPortNumbers(mergePortUses([ofApplications, ofRoutes]).uses))
   const free = Array.findFirst(Array.range(first, highestPort), (port) => !isUsed.has(port))
-  const warnings = yield* Effect.forEach(unread, (text) => withoutSecrets(text))
+  const warnings = yield* Effect.forEach(unread, (text) => scrubSecrets(text))
   return {
     nextPort: yield* Effect.mapError(free, () => new NoPortLeft({ highest: highestPort })),
     usedPorts: used,

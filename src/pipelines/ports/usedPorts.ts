@@ -27,7 +27,7 @@ export interface ProxyTarget {
  * The addresses in the proxy file that requests are sent to, in the order of the file. Only those within the subnet
  * count; where none is given, all private ones do.
  */
-export const proxyTargets = (text: string, subnet?: string): ReadonlyArray<ProxyTarget> => {
+export const listProxyTargets = (text: string, subnet?: string): ReadonlyArray<ProxyTarget> => {
   const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
   return Array.from(
     text.matchAll(/http:\/\/(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})(?!\d)/g),
@@ -37,5 +37,5 @@ export const proxyTargets = (text: string, subnet?: string): ReadonlyArray<Proxy
 }
 
 /** The ports of `proxyTargets`, ascending and each once. */
-export const usedPorts = (text: string, subnet?: string): ReadonlyArray<number> =>
-  Array.from(new Set(proxyTargets(text, subnet).map(({ port }) => port))).sort((one, other) => one - other)
+export const listUsedPorts = (text: string, subnet?: string): ReadonlyArray<number> =>
+  Array.from(new Set(listProxyTargets(text, subnet).map(({ port }) => port))).sort((one, other) => one - other)

@@ -1,11 +1,11 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Order } from "effect"
 import { type ContainerConfig, ProjectFileInvalid } from "../../schema/projects/Project.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ComposeFile } from "./compose/composeFile.ts"
-import { projectText } from "./files/projectText.ts"
-import { relativeName } from "./files/relativeName.ts"
+import { readProjectText } from "./files/projectText.ts"
+import { normalizeRelativeName } from "./files/relativeName.ts"
 import { resolveLink } from "./files/resolveLink.ts"
 import { isSecretName } from "./files/secretName.ts"
 
@@ -19,7 +19,7 @@ export interface DeployFile {
 }
 
 /** Size of files together, in bytes. */
-export const totalSize = (files: ReadonlyArray<Pick<DeployFile, "size">>): number =>
+export const sumFileSizes = (files: ReadonlyArray<Pick<DeployFile, "size">>): number =>
   files.reduce((sum, { size }) => sum + size, 0)
 
 const mostFiles = 10_000
@@ -67,7 +67,7 @@ const below = (
  * Files that a deploy uploads beside the image archive: the compose file, `.env`, the `env_file`s that it names, and the
  * files and directories of `container.json`. Never `data/`, which belongs to the server.
  */
-export const deployFiles = Effect.fn("deployFiles")(function*(
+export const listDeployFiles = Effect.fn("listDeployFiles")(function*(
   directory: string,
   compose: ComposeFile,
   config: ContainerConfig
@@ -79,14 +79,14 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
 
   const wanted = (name: string, source: string, secret: boolean) =>
     Effect.gen(function*() {
-      const clean = yield* Either.mapLeft(relativeName(name), (reason) => refuse(source, reason))
+      const clean = yield* Either.mapLeft(normalizeRelativeName(name), (reason) => refuse(source, reason))
       if (clean === "data" || clean.startsWith("data/")) {
-        return yield* refuse(source, `${quoted(name)} is data of the server and never deployed`)
+        return yield* refuse(source, `${quoteInput(name)} is data of the server and never deployed`)
       }
       if (clean === ".berth" || clean.startsWith(".berth/")) {
         return yield* refuse(
           source,
-          `${quoted(name)} is where Berth keeps the releases on the server: name it otherwise`
+          `${quoteInput(name)} is where Berth keeps the releases on the server: name it otherwise`
         )
       }
       const at = path.join(directory, ...clean.split("/"))
@@ -103,7 +103,7 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
   const envFile = (name: string) =>
     Effect.tap(
       wanted(name, compose.fileName, true),
-      (found) => Effect.forEach(found, ({ name }) => projectText(directory, name))
+      (found) => Effect.forEach(found, ({ name }) => readProjectText(directory, name))
     )
 
   const env = yield* files.find(path.join(directory, ".env"))

@@ -1,14 +1,14 @@
 import { Either } from "effect"
 import type { EnvFileNames } from "../../remote/activation/activateCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { relativeName } from "./files/relativeName.ts"
+import { normalizeRelativeName } from "./files/relativeName.ts"
 
 // The names travel as arguments of one command, which have their limits.
 const mostNames = 100
 const longestNames = 16_000
 
 const isOwn = (name: string) =>
-  Either.match(relativeName(name), {
+  Either.match(normalizeRelativeName(name), {
     onLeft: () => false,
     onRight: (clean) => clean === name && clean !== "data" && !clean.startsWith("data/") && !clean.startsWith(".berth")
   })
@@ -17,7 +17,7 @@ const isOwn = (name: string) =>
  * Env files that the server records, and those that it removes because an earlier deploy brought them and the project has
  * them no longer. Above 100 names, none is recorded or removed.
  */
-export const envFileNames = (
+export const listEnvFileNames = (
   plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },
   { deployed }: Pick<ServerFacts, "deployed">
 ): EnvFileNames => {

@@ -7,32 +7,32 @@ import {
   type FileProblem,
   imageFileNames,
   type LocalProject,
-  lookedForNames,
   platformFileName,
+  projectFileNames,
   type ProjectTarget
 } from "../../schema/projects/Project.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { readContainerConfig } from "./files/containerConfig.ts"
-import { fileProblem } from "./files/fileProblem.ts"
+import { toFileProblem } from "./files/fileProblem.ts"
 import { type ListedFiles } from "./files/listProjectFiles.ts"
-import { firstNamed, newestTarOf, projectFiles } from "./files/projectFiles.ts"
+import { findFirstNamed, findNewestTar, findProjectFiles } from "./files/projectFiles.ts"
 
 const named = (text: string | null | undefined): string | null =>
   text === undefined || text === null || text.trim() === "" ? null : text
 
 /** Remote path of a project: that of its `container.json`, else `~/containers/<directory name>`. */
-export const remotePathOf = (config: ContainerConfig, name: string): string =>
+export const resolveRemotePath = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
 
 /** Places that `container.json` has a project deployed to, in their order; none where it names no targets. */
-export const targetsOf = ({ targets }: ContainerConfig, name: string): ReadonlyArray<ProjectTarget> =>
+export const listDeclaredTargets = ({ targets }: ContainerConfig, name: string): ReadonlyArray<ProjectTarget> =>
   (targets ?? []).map(({ remotePath, server }) => ({
     serverId: server,
-    remotePath: remotePathOf({ remotePath }, name)
+    remotePath: resolveRemotePath({ remotePath }, name)
   }))
 
 /** Places that a project is deployed to, in their order. */
-export const placesOf = (
+export const listDeployPlaces = (
   { remotePath, serverId, targets }: Pick<LocalProject, "remotePath" | "serverId" | "targets">
 ): ReadonlyArray<ProjectTarget> => targets ?? (serverId === null ? [] : [{ serverId, remotePath }])
 
@@ -44,7 +44,7 @@ interface Configured {
 const configured = (directory: string, seen: LocalEntry | undefined) =>
   Effect.match(readContainerConfig(directory, seen), {
     onSuccess: (config): Configured => ({ config, problems: [] }),
-    onFailure: (error): Configured => ({ config: {}, problems: [fileProblem(error)] })
+    onFailure: (error): Configured => ({ config: {}, problems: [toFileProblem(error)] })
   })
 
 /**
@@ -57,15 +57,15 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
   seen: Option.Option<ListedFiles> = Option.none()
 ): Effect.fn.Return<LocalProject, LocalFileFailed, LocalFiles | Path.Path> {
   const name = (yield* Path.Path).basename(directory)
-  const files = Option.isSome(seen) ? [...seen.value.values()] : yield* projectFiles(directory, lookedForNames)
-  const has = (names: ReadonlyArray<string>) => Option.isSome(firstNamed(files, names))
+  const files = Option.isSome(seen) ? [...seen.value.values()] : yield* findProjectFiles(directory, projectFileNames)
+  const has = (names: ReadonlyArray<string>) => Option.isSome(findFirstNamed(files, names))
   const configFile = Option.flatMapNullable(seen, (found) => found.get(containerConfigName))
   const { config, problems }: Configured = Option.isSome(seen) && Option.isNone(configFile)
     ? { config: {}, problems: [] }
     : yield* configured(directory, Option.getOrUndefined(configFile))
   const hasImageFile = has(imageFileNames)
   const hasComposeFile = has(composeFileNames)
-  const targets = targetsOf(config, name)
+  const targets = listDeclaredTargets(config, name)
   const serverId = targets[0]?.serverId ?? named(config.serverId)
   const complete = hasImageFile && hasComposeFile && serverId !== null
   const begun = hasImageFile || hasComposeFile || has([containerConfigName])
@@ -76,9 +76,9 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
     hasComposeFile,
     hasPlatformJson: has([platformFileName]),
     containerStatus: complete ? "configured" : begun ? "partial" : "none",
-    tarFile: Option.getOrNull(newestTarOf(files)),
+    tarFile: Option.getOrNull(findNewestTar(files)),
     serverId,
-    remotePath: targets[0]?.remotePath ?? remotePathOf(config, name),
+    remotePath: targets[0]?.remotePath ?? resolveRemotePath(config, name),
     ...targets.length === 0 ? {} : { targets },
     ...problems.length === 0 ? {} : { problems }
   }

@@ -9,7 +9,7 @@ import { redactProject } from "./redactProject.ts"
 import { resolveServer } from "./resolveServer.ts"
 
 /** A directory directly under the projects root; the root may hold a link to it. */
-export interface ProjectPlace {
+export interface ProjectDirectory {
   readonly path: string
   readonly isLink: boolean
 }
@@ -18,13 +18,13 @@ export interface ProjectPlace {
 const placesIn = (root: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
-    return (yield* (yield* LocalFiles).names(root)).flatMap(({ kind, name }): ReadonlyArray<ProjectPlace> =>
+    return (yield* (yield* LocalFiles).names(root)).flatMap(({ kind, name }): ReadonlyArray<ProjectDirectory> =>
       kind === "directory" || kind === "link" ? [{ path: path.join(root, name), isLink: kind === "link" }] : []
     )
   })
 
 /** The directories directly under the setting `projects.root`, in the order of their names, and links there. */
-export const projectPlaces = Effect.fn("projectPlaces")(function*() {
+export const listProjectDirectories = Effect.fn("listProjectDirectories")(function*() {
   const files = yield* LocalFiles
   const settings = yield* Settings
   const root = yield* settings.get("projects.root")
@@ -39,7 +39,7 @@ export const projectPlaces = Effect.fn("projectPlaces")(function*() {
   return yield* placesIn(root)
 })
 
-export const isDirectory = ({ isLink, path }: ProjectPlace) =>
+export const isDirectory = ({ isLink, path }: ProjectDirectory) =>
   isLink
     ? Effect.map(
       Effect.flatMap(LocalFiles, (files) => files.find(path)),
@@ -51,13 +51,13 @@ export const isDirectory = ({ isLink, path }: ProjectPlace) =>
 export const isDeployable = (project: LocalProject): boolean =>
   project.hasImageFile || project.hasComposeFile || project.hasPlatformJson
 
-const inspectPlace = (place: ProjectPlace) =>
+const inspectPlace = (place: ProjectDirectory) =>
   Effect.gen(function*() {
     if (!(yield* isDirectory(place))) return Option.none<LocalProject>()
     return Option.some(yield* redactProject(yield* inspectProject(place.path, yield* listProjectFiles(place.path))))
   }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
 
-const inspectPlaces = (places: ReadonlyArray<ProjectPlace>) =>
+const inspectPlaces = (places: ReadonlyArray<ProjectDirectory>) =>
   Effect.map(
     Effect.forEach(places, inspectPlace, { concurrency: 16 }),
     (found) => Array.getSomes(found).filter(isDeployable)
@@ -72,7 +72,7 @@ export const listProjectsIn = (root: string, mostPlaces: number) =>
  * a directory that cannot be read is left out.
  */
 export const listProjects = Effect.fn("listProjects")(function*() {
-  const projects = yield* inspectPlaces(yield* projectPlaces())
+  const projects = yield* inspectPlaces(yield* listProjectDirectories())
   // Settings that cannot be read hide no project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   return projects.map(resolveServer(stored))

@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 
 const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
 const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u
@@ -17,7 +17,7 @@ const problem = (name: string, separator: string): string | undefined => {
  * it down with the reason otherwise.
  * @param separator between the parts of a local path, which tells Windows apart
  */
-export const localName = (name: string, separator: string): Either.Either<string, string> => {
+export const checkLocalName = (name: string, separator: string): Either.Either<string, string> => {
   const reason = problem(name, separator)
-  return reason === undefined ? Either.right(name) : Either.left(`${quoted(name)} ${reason}`)
+  return reason === undefined ? Either.right(name) : Either.left(`${quoteInput(name)} ${reason}`)
 }

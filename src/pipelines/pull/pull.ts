@@ -4,18 +4,18 @@ import { LocalPathInvalid } from "../../schema/basics/LocalPath.ts"
 import { type PullRequest, PullResult } from "../../schema/deploy/Pull.ts"
 import type { PathOutside } from "../../schema/projects/Project.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import { parseRemotePath, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { pullLock } from "../../services/locks/LockKey.ts"
+import { makePullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { countBytes } from "../../services/runs/events/countBytes.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step } from "../../services/runs/Steps.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
@@ -51,7 +51,7 @@ export const pull = Effect.fn("pull")(function*(
   yield* Effect.forEach(
     files,
     ({ localPath, remotePath }, index) =>
-      remotePathIn(`files[${index}].remotePath`, remotePath).pipe(
+      parseRemotePath(`files[${index}].remotePath`, remotePath).pipe(
         Effect.zipRight(absolute(path)(localPath, index)),
         Effect.zipRight(permitPath(localPath))
       ),
@@ -65,7 +65,7 @@ export const pull = Effect.fn("pull")(function*(
     const outcomes = yield* Effect.forEach(files, (item) =>
       pullItem(session, item, count).pipe(
         Effect.catchAll(({ message }) =>
-          Effect.flatMap(withoutSecrets(message), (error) => Effect.fail({ name: item.name, error }))
+          Effect.flatMap(scrubSecrets(message), (error) => Effect.fail({ name: item.name, error }))
         ),
         Effect.either
       ), { concurrency: itemsAtOnce })
@@ -75,16 +75,16 @@ export const pull = Effect.fn("pull")(function*(
   return yield* (yield* Runs).run(
     {
       kind: "pull",
-      key: pullLock(server),
+      key: makePullLock(server),
       subject: { serverId: server.id, serverName: server.name },
       request: { serverId: server.id, files },
       result: PullResult,
       afterRestart: "give up"
     },
-    step(
+    executeStep(
       "pull",
       program,
-      ({ errors, pulled }) => `${counted(pulled.length, "item")}, ${counted(errors.length, "failure")}`
+      ({ errors, pulled }) => `${pluralize(pulled.length, "item")}, ${pluralize(errors.length, "failure")}`
     )
   )
 })

@@ -1,13 +1,13 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { type Pulled, type PullItem, PullRefused } from "../../schema/deploy/Pull.ts"
-import { normalRemotePath } from "../../schema/servers/RemotePath.ts"
+import { normalizeRemotePath } from "../../schema/servers/RemotePath.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ByteCount } from "../../services/runs/events/countBytes.ts"
 import type { RemoteKind, SftpSession } from "../../services/ssh/Sftp.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
-import { remoteAt, type RemoteTree, remoteTree } from "./remoteTree.ts"
+import { joinRemotePath, readRemoteTree, type RemoteTree } from "./remoteTree.ts"
 
 type PullError = PullRefused | LocalFileFailed | RemoteFileFailed | SshError
 
@@ -46,7 +46,7 @@ const pullDirectory = (session: SftpSession, remotePath: string, localPath: stri
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
-    const tree = yield* remoteTree(session, remotePath)
+    const tree = yield* readRemoteTree(session, remotePath)
     yield* count.expect(tree.bytes)
     yield* refuseLocalLinks(tree, localPath)
     yield* Effect.forEach(tree.directories, (below) => files.makeDirectory(path.join(localPath, ...below)), {
@@ -55,7 +55,7 @@ const pullDirectory = (session: SftpSession, remotePath: string, localPath: stri
     const sizes = yield* Effect.forEach(
       tree.files,
       (below) => {
-        const from = remoteAt(remotePath, below)
+        const from = joinRemotePath(remotePath, below)
         return files.save(path.join(localPath, ...below), count.passing(session.read(from)), modeOf(from))
       },
       { concurrency: atOnce }
@@ -83,7 +83,7 @@ export const pullItem = Effect.fn("pull.item")(function*(
   { localPath, name, remotePath, type }: PullItem,
   count: ByteCount
 ): Effect.fn.Return<Pulled, PullError, LocalFiles | Path.Path> {
-  const from = normalRemotePath(remotePath)
+  const from = normalizeRemotePath(remotePath)
   const { kind, size } = yield* session.stat(from)
   const reason = mismatch(kind, type)
   if (reason !== undefined) return yield* new PullRefused({ path: from, reason })

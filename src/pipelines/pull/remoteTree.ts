@@ -3,15 +3,15 @@ import { Effect, Either, Stream } from "effect"
 import { PullRefused } from "../../schema/deploy/Pull.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { RemoteEntry, SftpSession } from "../../services/ssh/Sftp.ts"
-import { localName } from "./localName.ts"
+import { checkLocalName } from "./localName.ts"
 
 /** Path below a remote directory as names, each of which is safe on this machine. */
-export type Below = ReadonlyArray<string>
+export type PathSegments = ReadonlyArray<string>
 
 /** The directories below a remote directory, itself included and parents first, its files, and how many bytes those have. */
 export interface RemoteTree {
-  readonly directories: ReadonlyArray<Below>
-  readonly files: ReadonlyArray<Below>
+  readonly directories: ReadonlyArray<PathSegments>
+  readonly files: ReadonlyArray<PathSegments>
   readonly bytes: number
 }
 
@@ -22,34 +22,34 @@ const mostCharacters = 32 * 1024 * 1024
 const listsAtOnce = 8
 
 /** The path of something below a remote directory. */
-export const remoteAt = (root: string, below: Below): string => [root, ...below].join("/")
+export const joinRemotePath = (root: string, below: PathSegments): string => [root, ...below].join("/")
 
 /**
  * Reads what is below a remote directory, level by level; links and special files are left out. Everything that the server
  * lists counts as it comes: a single directory could be too much already.
  */
-export const remoteTree = Effect.fn("pull.remoteTree")(function*(
+export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
   session: SftpSession,
   root: string
 ): Effect.fn.Return<RemoteTree, PullRefused | RemoteFileFailed | SshError, Path.Path> {
   const { sep } = yield* Path.Path
-  const directories: Array<Below> = []
-  const files: Array<Below> = []
+  const directories: Array<PathSegments> = []
+  const files: Array<PathSegments> = []
   let bytes = 0
   let entries = 0
   let characters = 0
   const tooMuch = (reason: string) => new PullRefused({ path: root, reason: `${reason}: pull parts of it` })
 
   /** Notes what a directory holds, and adds the directories among it to the next level; why it cannot be pulled. */
-  const note = (parent: Below, next: Array<Below>) => {
-    const path = remoteAt(root, parent)
+  const note = (parent: PathSegments, next: Array<PathSegments>) => {
+    const path = joinRemotePath(root, parent)
     return ({ kind, name, size }: RemoteEntry): PullRefused | undefined => {
       entries += 1
       characters += path.length + name.length
       if (entries > mostEntries) return tooMuch(`holds more than ${mostEntries} files`)
       if (characters > mostCharacters) return tooMuch("has paths of more than 32 MiB together")
       if (kind !== "file" && kind !== "directory") return undefined
-      const safe = localName(name, sep)
+      const safe = checkLocalName(name, sep)
       if (Either.isLeft(safe)) return new PullRefused({ path, reason: `the name ${safe.left}` })
       const below = [...parent, safe.right]
       if (kind === "file") {
@@ -61,13 +61,13 @@ export const remoteTree = Effect.fn("pull.remoteTree")(function*(
       return below.length > mostLevels ? tooMuch(`is nested more than ${mostLevels} directories deep`) : undefined
     }
   }
-  let level: ReadonlyArray<Below> = [[]]
+  let level: ReadonlyArray<PathSegments> = [[]]
   while (level.length > 0) {
     for (const below of level) directories.push(below)
-    const next: Array<Below> = []
+    const next: Array<PathSegments> = []
     yield* Effect.forEach(level, (parent) => {
       const noteEntry = note(parent, next)
-      return Stream.runForEachChunk(session.list(remoteAt(root, parent)), (found) => {
+      return Stream.runForEachChunk(session.list(joinRemotePath(root, parent)), (found) => {
         for (const entry of found) {
           const refusal = noteEntry(entry)
           if (refusal !== undefined) return refusal

@@ -6,14 +6,14 @@ import {
   parseInventory,
   type RemoteFile
 } from "../../remote/compare/compareCommand.ts"
-import { commandFailed, execute } from "../../remote/execute.ts"
+import { execute, makeCommandFailed } from "../../remote/execute.ts"
 import type { ChangedFile } from "../../schema/deploy/ChangedFile.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { wholeText } from "../compare/difference.ts"
-import { isHashedOnly, readableTexts, showDifference } from "../compare/showDifference.ts"
+import { toWholeText } from "../compare/difference.ts"
+import { isHashedOnly, listReadableTexts, showDifference } from "../compare/showDifference.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
 
 /** A directory of a server whose files are compared. */
@@ -24,7 +24,7 @@ export interface Side {
 }
 
 /** Directory in which a server keeps the files of a release. */
-export const releaseSide = (remotePath: string, release: string): Side => ({
+export const formatReleaseDirectory = (remotePath: string, release: string): Side => ({
   label: release,
   directory: `${remotePath}/.berth/releases/${release}/files`
 })
@@ -32,7 +32,7 @@ export const releaseSide = (remotePath: string, release: string): Side => ({
 type Inventory = ReadonlyMap<string, RemoteFile>
 
 /** Sizes and hashes of these files of a directory; files that are missing are left out. */
-export const inventoryOf = Effect.fn("releases.inventory")(function*(
+export const readRemoteInventory = Effect.fn("releases.inventory")(function*(
   server: ServerAccess,
   { directory }: Side,
   names: ReadonlyArray<string>
@@ -43,12 +43,12 @@ export const inventoryOf = Effect.fn("releases.inventory")(function*(
   const { stdout } = yield* execute(server, command, { timeout: "10 minutes" })
   return yield* Effect.mapError(
     parseInventory(stdout),
-    () => commandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`)
+    () => makeCommandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`)
   )
 })
 
 /** Compares files by their hashes; one whose hash is unknown counts as changed. */
-export const changeOf = (
+export const compareFileHashes = (
   from: RemoteFile | undefined,
   to: RemoteFile | undefined
 ): ChangedFile["change"] => {
@@ -68,7 +68,7 @@ const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: 
   const file = inventory.get(name)
   return file === undefined
     ? Option.some("")
-    : Option.flatMap(Option.fromNullable(texts.get(name)), (text) => wholeText(text, file.size))
+    : Option.flatMap(Option.fromNullable(texts.get(name)), (text) => toWholeText(text, file.size))
 }
 
 /**
@@ -85,7 +85,7 @@ export const withDifferences = Effect.fn("releases.withDifferences")(function*(
   const secrets = new Set(envFiles)
   const isSecret = (name: string) => secrets.has(name) || isSecretName(name)
   const sizeOf = (name: string) => Math.max(before.get(name)?.size ?? 0, after.get(name)?.size ?? 0)
-  const wanted = readableTexts(
+  const wanted = listReadableTexts(
     files.filter(({ change, name }) => change !== "same" && !isHashedOnly(name, isSecret))
       .map(({ name }) => ({ name, size: sizeOf(name) }))
   )

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
-import { fullImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/fullImageName.ts"
 import { type ReleaseImage, ReleaseNotFound, type ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { releaseFiles } from "../activation/reactivate.ts"
+import { listReleaseFiles } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
-import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"
 import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 import { toRelease } from "./listReleases.ts"
 
@@ -17,11 +17,11 @@ import { toRelease } from "./listReleases.ts"
  * @param texts of its compose file and its `.env`
  */
 const serviceImages = (texts: ReadonlyMap<string, string>, { images, manifest }: RemoteRelease) => {
-  const noted = new Map(images.map((image) => [fullImageName(image.name), image]))
-  const definitions = serviceDefinitions(texts.get(manifest.composeFile) ?? "", texts.get(".env") ?? "")
+  const noted = new Map(images.map((image) => [normalizeImageName(image.name), image]))
+  const definitions = parseServiceDefinitions(texts.get(manifest.composeFile) ?? "", texts.get(".env") ?? "")
   return new Map(manifest.services.map(({ name }) => {
     const image = definitions.get(name)?.image
-    return [name, image === undefined ? null : noted.get(fullImageName(image)) ?? null] as const
+    return [name, image === undefined ? null : noted.get(normalizeImageName(image)) ?? null] as const
   }))
 }
 
@@ -77,13 +77,17 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
   const from = yield* find(wantedFrom)
   const to = yield* find(wantedTo ?? (current ?? releases[0] ?? from).id)
   // Loaded with its first use: it reads and compares texts.
-  const { changeOf, inventoryOf, readTexts, releaseSide, withDifferences } = yield* Effect.promise(() =>
-    import("./changedFiles.ts")
-  )
+  const {
+    compareFileHashes: changeOf,
+    readRemoteInventory: inventoryOf,
+    readTexts,
+    formatReleaseDirectory: releaseSide,
+    withDifferences
+  } = yield* Effect.promise(() => import("./changedFiles.ts"))
   const sides = [releaseSide(path, from.id), releaseSide(path, to.id)] as const
   const [before, after, textsBefore, textsAfter] = yield* Effect.all([
-    inventoryOf(server, sides[0], releaseFiles(from)),
-    inventoryOf(server, sides[1], releaseFiles(to)),
+    inventoryOf(server, sides[0], listReleaseFiles(from)),
+    inventoryOf(server, sides[1], listReleaseFiles(to)),
     readTexts(server, sides[0], [from.manifest.composeFile, ".env"]),
     readTexts(server, sides[1], [to.manifest.composeFile, ".env"])
   ], { concurrency: 4 })

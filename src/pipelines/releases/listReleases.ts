@@ -3,7 +3,7 @@ import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import type { Release, ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { releaseFiles } from "../activation/reactivate.ts"
+import { listReleaseFiles } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 
@@ -15,7 +15,7 @@ export const toRelease = (release: RemoteRelease): Release => {
     at,
     by: manifest.by,
     images,
-    files: releaseFiles(release),
+    files: listReleaseFiles(release),
     current: isCurrent,
     available: missing.length === 0
   }

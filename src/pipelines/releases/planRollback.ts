@@ -5,16 +5,16 @@ import type { ReleaseNotFound, ReleasesFailed, ReleaseUnavailable } from "../../
 import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases } from "../activation/readReleases.ts"
-import { composeFailure } from "../activation/readServerFacts.ts"
+import { findComposeFailure } from "../activation/readServerFacts.ts"
 import { withRollout } from "../bridge/Rollout.ts"
 import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { toRelease } from "./listReleases.ts"
-import { releaseChanges } from "./releaseChanges.ts"
+import { planReleaseChanges } from "./releaseChanges.ts"
 
 /** Plans a rollback: how the release differs from what is there, and how its services get their containers. Changes nothing. */
 export const planRollback = Effect.fn("planRollback")(function*(
@@ -34,9 +34,10 @@ export const planRollback = Effect.fn("planRollback")(function*(
   const releases = yield* readReleases(server, path)
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
-  const { facts, files, rollouts, services, warnings } = yield* releaseChanges(server, path, release, current)
+  const { facts, files, rollouts, services, warnings } = yield* planReleaseChanges(server, path, release, current)
   // Loaded with its first use: it reads and compares texts.
-  const { inventoryOf, releaseSide, withDifferences } = yield* Effect.promise(() => import("./changedFiles.ts"))
+  const { readRemoteInventory: inventoryOf, formatReleaseDirectory: releaseSide, withDifferences } = yield* Effect
+    .promise(() => import("./changedFiles.ts"))
   const sides = [{ label: "now", directory: path }, releaseSide(path, release.id)] as const
   const differing = files.filter(({ change }) => change !== "same").map(({ name }) => name)
   const inventories = yield* Effect.all([
@@ -44,8 +45,8 @@ export const planRollback = Effect.fn("planRollback")(function*(
     inventoryOf(server, sides[1], differing)
   ], { concurrency: 2 })
   const envFiles = [release, ...Option.toArray(current)].flatMap(({ manifest }) => manifest.envFiles)
-  const obstacle = composeFailure(facts, server.name)
-  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
+  const obstacle = findComposeFailure(facts, server.name)
+  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => scrubSecrets(text))
   return {
     serverId: server.id,
     remotePath: path,

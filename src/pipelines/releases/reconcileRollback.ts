@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { DeployFailed } from "../../schema/deploy/Deploy.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { releaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { readReleaseHealthOptions } from "../activation/health/healthOptions.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { reconcileActivation } from "../activation/reconcileActivation.ts"
 import { restoreRoutesAfter } from "../bridge/returnStep.ts"
@@ -18,7 +18,7 @@ export const reconcileRollback = (server: ServerAccess, remotePath: string, left
       }
       return {
         services: current.manifest.services,
-        healthOptions: yield* releaseHealthOptions(current),
+        healthOptions: yield* readReleaseHealthOptions(current),
         done: `Rolled back ${remotePath} on "${server.name}"`,
         onUnhealthy: "keep" as const
       }

@@ -3,16 +3,16 @@ import { parseReleaseFiles, releaseFilesCommand } from "../../remote/activation/
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { execute } from "../../remote/execute.ts"
-import { fullImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/fullImageName.ts"
 import type { PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { releaseFiles } from "../activation/reactivate.ts"
+import { listReleaseFiles } from "../activation/reactivate.ts"
 import { readFacts } from "../activation/readServerFacts.ts"
-import { judgeRollouts } from "../bridge/judgeRollouts.ts"
+import { decideBridgedRollouts } from "../bridge/judgeRollouts.ts"
 import type { Rollout } from "../bridge/Rollout.ts"
-import { changesOfServices, type ServiceChanges } from "../deploy/serviceChanges.ts"
-import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
-import { envFileNames } from "../projects/envFileNames.ts"
+import { decideServiceChanges, type ServiceChanges } from "../deploy/serviceChanges.ts"
+import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { listEnvFileNames } from "../projects/envFileNames.ts"
 
 /** Changes by a rollback. */
 export interface ReleaseChanges extends ServiceChanges {
@@ -25,7 +25,7 @@ export interface ReleaseChanges extends ServiceChanges {
  * The services that a rollback may bridge: those that were declared by the deploy of what runs now, which is the last
  * word about two versions at once.
  */
-export const bridgedServices = (
+export const listBridgedServices = (
   { manifest }: RemoteRelease,
   current: Option.Option<RemoteRelease>
 ): ReadonlyArray<string> => {
@@ -37,14 +37,14 @@ export const bridgedServices = (
 const unknownAddresses = Effect.succeed({ addresses: [], problem: "" })
 
 /** Reads how a release differs from what is there, and decides how its services get their containers. Changes nothing. */
-export const releaseChanges = Effect.fn("rollback.changes")(function*(
+export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
   server: ServerAccess,
   remotePath: string,
   release: RemoteRelease,
   current: Option.Option<RemoteRelease>
 ) {
   const { manifest } = release
-  const names = releaseFiles(release)
+  const names = listReleaseFiles(release)
   const planned = Option.match(current, { onNone: () => manifest, onSome: (runs) => runs.manifest }).composeFile
   const [facts, kept] = yield* Effect.all([
     readFacts(server, { remotePath, images: [], files: names, layers: false, thorough: false, planned }),
@@ -54,7 +54,7 @@ export const releaseChanges = Effect.fn("rollback.changes")(function*(
     )
   ], { concurrency: 2 })
   const { there } = facts
-  const { gone } = envFileNames({ envFiles: manifest.envFiles, files: names.map((name) => ({ name })) }, facts)
+  const { gone } = listEnvFileNames({ envFiles: manifest.envFiles, files: names.map((name) => ({ name })) }, facts)
   const keepsEnv = !names.includes(".env") && !gone.includes(".env")
   const here = { compose: kept.compose, env: keepsEnv ? there.env : kept.env }
   const changeOf = (name: string) => {
@@ -65,23 +65,23 @@ export const releaseChanges = Effect.fn("rollback.changes")(function*(
     ...names.map((name) => ({ name, change: changeOf(name) })),
     ...gone.map((name) => ({ name, change: "removed" as const }))
   ]
-  const definitions = serviceDefinitions(here.compose, here.env)
-  const { services, warnings } = changesOfServices({
+  const definitions = parseServiceDefinitions(here.compose, here.env)
+  const { services, warnings } = decideServiceChanges({
     services: manifest.services.map((service) => ({
       ...service,
       image: definitions.get(service.name)?.image,
       envFiles: definitions.get(service.name)?.envFiles ?? []
     })),
     fileName: manifest.composeFile,
-    after: new Map(release.images.map(({ id, name }) => [fullImageName(name), id])),
+    after: new Map(release.images.map(({ id, name }) => [normalizeImageName(name), id])),
     there
   }, { ...here, changedFiles: new Set(files.filter(({ change }) => change !== "same").map(({ name }) => name)) })
-  const bridged = bridgedServices(release, current)
+  const bridged = listBridgedServices(release, current)
   return {
     files,
     services,
     warnings,
     facts,
-    rollouts: yield* judgeRollouts(server, bridged, { facts, here, services }, unknownAddresses)
+    rollouts: yield* decideBridgedRollouts(server, bridged, { facts, here, services }, unknownAddresses)
   }
 })

@@ -1,49 +1,49 @@
 import { Duration, Effect, Option } from "effect"
-import { manifestLines } from "../../remote/activation/releaseManifest.ts"
+import { formatManifest } from "../../remote/activation/releaseManifest.ts"
 import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "../../schema/deploy/Deploy.ts"
 import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { counted } from "../../schema/words/counted.ts"
-import { remotePathLock } from "../../services/locks/LockKey.ts"
+import { pluralize } from "../../schema/words/counted.ts"
+import { makeRemotePathLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
-import { stages } from "../../services/runs/Steps.ts"
+import { makeStageExecutor } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
 import { LoadFailed } from "../activation/activate.ts"
-import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
+import { limitConcurrentDeploys } from "../activation/besideOtherDeploys.ts"
 import { describeStateWithin } from "../activation/failureState.ts"
 import { awaitHealth } from "../activation/health/awaitHealth.ts"
-import { healthOutcome } from "../activation/health/describeHealth.ts"
+import { toHealthOutcome } from "../activation/health/describeHealth.ts"
 import { describeUnhealthy } from "../activation/health/describeUnhealthy.ts"
-import { releaseHealthOptions } from "../activation/health/healthOptions.ts"
-import { keepReleases } from "../activation/keepReleases.ts"
+import { readReleaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { formatKeepReleases } from "../activation/keepReleases.ts"
 import { describeKeptRelease } from "../activation/keptRelease.ts"
-import { reactivate, releaseFiles, restage } from "../activation/reactivate.ts"
+import { listReleaseFiles, reactivate, restage } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
-import { composeFailure, readServerFacts } from "../activation/readServerFacts.ts"
+import { findComposeFailure, readServerFacts } from "../activation/readServerFacts.ts"
 import { describeRemarks } from "../activation/startRemarks.ts"
 import { makeActivations } from "../activation/undoWhenCancelled.ts"
-import { BridgeRefused, refusedByBridge } from "../bridge/BridgeRefused.ts"
+import { BridgeRefused, toBridgeRefusedResult } from "../bridge/BridgeRefused.ts"
 import { makeBridging } from "../bridge/Bridging.ts"
 import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { describeRollouts } from "../bridge/Rollout.ts"
 import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { chooseRelease } from "./chooseRelease.ts"
-import { bridgedServices, releaseChanges } from "./releaseChanges.ts"
+import { listBridgedServices, planReleaseChanges } from "./releaseChanges.ts"
 
 const program = "Rollback"
 
 /** A step whose failure is the rollback's: `Rollback failed at <step>: …`. */
-const stage = stages((name, error) => {
+const stage = makeStageExecutor((name, error) => {
   if (error instanceof ReleaseNotFound || error instanceof ReleaseUnavailable || error instanceof DeployLocked) {
     return error
   }
@@ -62,13 +62,13 @@ const prepare = (server: ServerAccess, remotePath: string, wanted: string | null
         readReleases(server, remotePath)
       ], { concurrency: 2 })
       const release = yield* chooseRelease(releases, wanted, { remotePath, server: server.name })
-      const reason = composeFailure(facts, server.name)
+      const reason = findComposeFailure(facts, server.name)
       if (reason !== undefined) return yield* new DockerUnusable({ reason })
       const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
-      const bridged = bridgedServices(release, current)
+      const bridged = listBridgedServices(release, current)
       const { rollouts } = bridged.length === 0
         ? { rollouts: [] }
-        : yield* releaseChanges(server, remotePath, release, current)
+        : yield* planReleaseChanges(server, remotePath, release, current)
       return { facts, release, bridged, rollouts }
     })
     const ready = yield* chosen
@@ -91,7 +91,7 @@ const activateRelease = (
     const staged = yield* stage(
       "stage",
       restage(server, remotePath, release),
-      () => counted(releaseFiles(release).length, "file")
+      () => pluralize(listReleaseFiles(release).length, "file")
     )
     const { manifest } = release
     const activations = yield* makeActivations(server, remotePath, { ...facts, deployed: manifest.envFiles })
@@ -100,20 +100,24 @@ const activateRelease = (
       const activation = yield* stage(
         "load",
         Effect.gen(function*() {
-          const note = [...manifestLines({ ...manifest, bridged, by }), yield* keepReleases("keep"), ...bridging.lines]
+          const note = [
+            ...formatManifest({ ...manifest, bridged, by }),
+            yield* formatKeepReleases("keep"),
+            ...bridging.lines
+          ]
           const activation = yield* activations.begin(reactivate(server, remotePath, release, staged, facts, note))
           yield* activation.loaded
           return activation
         }),
         () => "the server has its images"
       )
-      const options = yield* releaseHealthOptions(release)
+      const options = yield* readReleaseHealthOptions(release)
       if (bridging.lines.length > 0) yield* stage("bridge", bridging.lead(activation, options), (detail) => detail)
       const remarks = yield* uncancellable(stage("start", activation.started, () => manifest.composeFile))
       const health = yield* stage(
         "health",
         Effect.flatMap(activation.seen, (seen) => awaitHealth(server, manifest.services, seen, options)),
-        healthOutcome
+        toHealthOutcome
       )
       return { health, kept: yield* activation.keptRelease, remarks }
     })
@@ -134,29 +138,29 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
     const seconds = Math.ceil(Duration.toSeconds(health.waited))
     const verdict = healthy
       ? "is healthy"
-      : `is ${health.status} after ${counted(seconds, "second")}: ${health.complaints}`
+      : `is ${health.status} after ${pluralize(seconds, "second")}: ${health.complaints}`
     return {
       success: true,
       healthy,
       status: health.status,
       uploadedFiles: [],
       message: `Rolled back ${remotePath} on "${server.name}" to release ${release.id} of ${release.at}: the stack ` +
-        `${verdict}.` + (yield* withoutSecrets(remark + describeRemarks(remarks) + describeKeptRelease(kept))) +
+        `${verdict}.` + (yield* scrubSecrets(remark + describeRemarks(remarks) + describeKeptRelease(kept))) +
         (yield* describeUnhealthy(server, remotePath, health.unhealthy))
     }
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("BridgeRefused", refusedByBridge(`${remotePath} on "${server.name}" was not rolled back`))
+    Effect.catchTag("BridgeRefused", toBridgeRefusedResult(`${remotePath} on "${server.name}" was not rolled back`))
   )
 
 /** The run of a rollback: what it is, beside its program. */
-export const rollbackSpec = (
+export const buildRollbackSpec = (
   server: ServerAccess,
   remotePath: string,
   request: RollbackRequest
 ): RunSpec<DeployResult, typeof DeployResult.Encoded> => ({
   kind: "rollback",
-  key: remotePathLock(server, remotePath),
+  key: makeRemotePathLock(server, remotePath),
   subject: { serverId: server.id, remotePath },
   request,
   result: DeployResult,
@@ -176,8 +180,8 @@ export const rollback = Effect.fn("rollback")(function*(
 > {
   const { remotePath: path, server } = yield* resolveStackToChange(request)
   const { requestedBy } = yield* RunRequest
-  const program = besideOtherDeploys(server)(
+  const program = limitConcurrentDeploys(server)(
     rollBack(server, path, request.release ?? null, requestedBy.name)
   )
-  return yield* (yield* Runs).run(rollbackSpec(server, path, { ...request, serverId: server.id }), program)
+  return yield* (yield* Runs).run(buildRollbackSpec(server, path, { ...request, serverId: server.id }), program)
 })

@@ -9,12 +9,12 @@ import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { planOf } from "../applications/appPlan.ts"
-import { recordedApplication } from "../applications/changelog.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
-import { declaredIn, withoutPlaces } from "../applications/platformFile.ts"
-import { projectPlaces } from "../projects/listProjects.ts"
-import { recordedRepository } from "../webhooks/recordedRepository.ts"
+import { planEntry } from "../applications/appPlan.ts"
+import { findRecordedApplication } from "../applications/changelog.ts"
+import { findHostPort } from "../applications/hostPort.ts"
+import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformFile.ts"
+import { listProjectDirectories } from "../projects/listProjects.ts"
+import { readRecordedRepository } from "../webhooks/recordedRepository.ts"
 
 /** An application to remove: on the platform, or gone from it and known from the changelog of its project. */
 export interface Removable {
@@ -32,10 +32,10 @@ const liveApplication = (record: PlatformRecord) =>
     const { name, uuid } = record
     const envs = yield* Effect.option((yield* Platform).envs(uuid))
     const port = Option.flatMap(
-      Option.flatMap(envs, hostPortOf),
+      Option.flatMap(envs, findHostPort),
       ({ value }) => Disclosed.$is("Known")(value) ? Option.some(value.value) : Option.none()
     )
-    return { uuid, name, live: true, port, repository: recordedRepository(record) }
+    return { uuid, name, live: true, port, repository: readRecordedRepository(record) }
   })
 
 const byTime = Order.mapInput(Order.string, ({ timestamp }: ChangelogEntry) => timestamp)
@@ -43,17 +43,17 @@ const byTime = Order.mapInput(Order.string, ({ timestamp }: ChangelogEntry) => t
 /** Finds an application that the platform no longer has, by its uuid or name, in the changelogs of the projects here. */
 const goneApplication = (given: string) =>
   Effect.gen(function*() {
-    const places = yield* Effect.orElseSucceed(projectPlaces(), () => [])
+    const places = yield* Effect.orElseSucceed(listProjectDirectories(), () => [])
     const found = yield* Effect.forEach(places, ({ path }) =>
-      Effect.map(recordedApplication(path, given), Option.map((entry) => ({ ...entry, path }))))
+      Effect.map(findRecordedApplication(path, given), Option.map((entry) => ({ ...entry, path }))))
     const recorded = Array.getSomes(found)
     if (!Array.isNonEmptyArray(recorded)) {
       return Option.none()
     }
     const { appName: name, configSnapshot, path, uuid } = Array.max(recorded, byTime)
-    const plan = yield* declaredIn(withoutPlaces(platformFileName))(configSnapshot, 0).pipe(
+    const plan = yield* readDeclaredEntry(makeUnplacedSource(platformFileName))(configSnapshot, 0).pipe(
       Effect.flatMap((declared) =>
-        planOf(path, declared)
+        planEntry(path, declared)
       ),
       Effect.option
     )

@@ -1,42 +1,42 @@
 import { Effect, Option } from "effect"
 import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { listRoutes } from "../routes/listRoutes.ts"
 import type { FoundRoute } from "../routes/readRoutes.ts"
-import { routeNameOf } from "../upsert/inputs/routeName.ts"
+import { toRouteName } from "../upsert/inputs/routeName.ts"
 import { withUrl } from "../webhooks/pushHook.ts"
-import { isSameRepository, recordedRepository } from "../webhooks/recordedRepository.ts"
+import { isSameRepository, readRecordedRepository } from "../webhooks/recordedRepository.ts"
 import type { Removable } from "./findRemovable.ts"
 
 type Applications = ReadonlyArray<PlatformRecord>
 
-const names = (all: Applications) => all.map(({ name }) => quoted(name)).join(", ")
+const names = (all: Applications) => all.map(({ name }) => quoteInput(name)).join(", ")
 
 // By uuid: two applications of the platform may have one name.
 const othersThan = ({ uuid }: Removable, apps: Applications) => apps.filter((other) => other.uuid !== uuid)
 
 /** Describes where a route leads, to find out later that it still leads there. */
-export const describeRoute = ({ domains, targets }: Pick<FoundRoute, "domains" | "targets">): string =>
+export const describeRouteDomains = ({ domains, targets }: Pick<FoundRoute, "domains" | "targets">): string =>
   `${domains.join(", ")} to ${targets.map((target) => `http://${target}`).join(", ")}`
 
 /**
  * The route of an application: of its name, and either declared for it by a project here, or written by Berth to the
  * port that the application has. No route that another application may own.
  */
-export const ownRoute = (app: Removable, apps: Applications) =>
+export const findOwnRoute = (app: Removable, apps: Applications) =>
   Effect.gen(function*() {
     if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return { route: null, stays: [] }
     const { routes } = yield* listRoutes
-    const routeName = routeNameOf(app.name)
+    const routeName = toRouteName(app.name)
     const route = routes.find((each) => each.routeName === routeName)
     if (route === undefined) return { route: null, stays: [] }
-    const way = describeRoute(route)
+    const way = describeRouteDomains(route)
     const isItsPort = route.madeBy === "berth" &&
       Option.exists(app.port, (port) => route.targets.every((target) => target.endsWith(`:${port}`)))
-    const sharing = othersThan(app, apps).filter(({ name }) => routeNameOf(name) === routeName)
+    const sharing = othersThan(app, apps).filter(({ name }) => toRouteName(name) === routeName)
     const isOwn = sharing.length === 0 &&
       (isItsPort || route.applications.some(({ appName }) => appName === app.name))
     if (isOwn) return { route: { routeName, way }, stays: [] }
@@ -49,7 +49,7 @@ export const ownRoute = (app: Removable, apps: Applications) =>
   )
 
 /** The webhooks of an application's repository, unless another application of the repository uses them. */
-export const ownHooks = (app: Removable, apps: Applications) =>
+export const findOwnHooks = (app: Removable, apps: Applications) =>
   Effect.gen(function*() {
     const gitHost = yield* (yield* Settings).find("gitHost.url")
     if (Option.isNone(gitHost)) return { hooks: [], stays: [] }
@@ -62,7 +62,7 @@ export const ownHooks = (app: Removable, apps: Applications) =>
       repository: `${repository.owner}/${repository.name}`
     }))
     const sharing = yield* Effect.filter(othersThan(app, apps), (other) =>
-      Effect.map(recordedRepository(other), Option.exists((its) => isSameRepository(its, repository))))
+      Effect.map(readRecordedRepository(other), Option.exists((its) => isSameRepository(its, repository))))
     return sharing.length === 0 ? { hooks, stays: [] } : {
       hooks: [],
       stays: hooks.map((hook) =>

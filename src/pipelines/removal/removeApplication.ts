@@ -6,21 +6,21 @@ import type { Removal, RemovalRequest, Removed } from "../../schema/applications
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { applicationLock } from "../../services/locks/LockKey.ts"
+import { makeApplicationLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
-import { removeRoute } from "../routes/editRoutes.ts"
+import { deleteRoute } from "../routes/editRoutes.ts"
 import { readProxy } from "../routes/proxyText.ts"
 import { readRoutes } from "../routes/readRoutes.ts"
 import { RouteEdit } from "../routes/RouteEdit.ts"
 import { removeHooks } from "../webhooks/pushHook.ts"
 import { findRemovable, isMissing } from "./findRemovable.ts"
-import { describeRoute } from "./ownParts.ts"
-import { checkRemoval, type Parts } from "./planRemoval.ts"
+import { describeRouteDomains } from "./ownParts.ts"
+import { checkRemoval, type RemovalParts } from "./planRemoval.ts"
 
 /** A route leads elsewhere than it did when its removal was planned. */
 class RouteMoved extends Data.TaggedError("RouteMoved")<{ readonly now: string }> {
@@ -37,9 +37,9 @@ const removePlannedRoute = (
     const done = yield* editProxyFile((text) =>
       Either.gen(function*() {
         const now = readRoutes(yield* readProxy(text)).find((route) => route.routeName === routeName)
-        return now === undefined || describeRoute(now) === way
-          ? yield* removeRoute(text, routeName)
-          : RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [describeRoute(now)] })
+        return now === undefined || describeRouteDomains(now) === way
+          ? yield* deleteRoute(text, routeName)
+          : RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [describeRouteDomains(now)] })
       })
     )
     if (RouteEdit.$is("Unchanged")(done) && done.reason === "routed_elsewhere") {
@@ -48,7 +48,7 @@ const removePlannedRoute = (
   })
 
 /** Deletes the planned webhooks; others that lead to the same address stay. */
-const removePlannedHooks = ({ hooks, uuid }: Parts) =>
+const removePlannedHooks = ({ hooks, uuid }: RemovalParts) =>
   Effect.gen(function*() {
     const [owner, name] = hooks[0]?.repository.split("/") ?? []
     if (owner === undefined || name === undefined) return
@@ -56,7 +56,7 @@ const removePlannedHooks = ({ hooks, uuid }: Parts) =>
     yield* removeHooks({ owner, name }, url, hooks.map(({ id }) => id))
   })
 
-const deleteIfLive = ({ live, uuid }: Parts) =>
+const deleteIfLive = ({ live, uuid }: RemovalParts) =>
   Effect.gen(function*() {
     if (!live) return
     yield* (yield* Platform).deleteApplication(uuid).pipe(
@@ -66,7 +66,7 @@ const deleteIfLive = ({ live, uuid }: Parts) =>
   })
 
 /** Removes what was planned, and reports the parts that could not be removed. */
-const removeParts = (planned: Parts, keepRoute: boolean) =>
+const removeParts = (planned: RemovalParts, keepRoute: boolean) =>
   Effect.gen(function*() {
     const { hooks, live, name, route, stays, uuid } = planned
     yield* deleteIfLive(planned)
@@ -74,7 +74,7 @@ const removeParts = (planned: Parts, keepRoute: boolean) =>
       Effect.flatMap(
         Effect.either(removal),
         Either.match({
-          onLeft: ({ message }) => Effect.map(withoutSecrets(`${what}: ${message}`), (words) => [words]),
+          onLeft: ({ message }) => Effect.map(scrubSecrets(`${what}: ${message}`), (words) => [words]),
           onRight: () => Effect.succeed<ReadonlyArray<string>>([])
         })
       )
@@ -116,6 +116,6 @@ export const removeApplication = Effect.fn("removeApplication")(function*(
   const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
   return yield* checkRemoval(uuid, planHash).pipe(
     Effect.flatMap((planned) => uncancellable(removeParts(planned, keepRoute))),
-    locks.withLock(applicationLock(Option.getOrElse(platformUrl, () => ""), name))
+    locks.withLock(makeApplicationLock(Option.getOrElse(platformUrl, () => ""), name))
   )
 })

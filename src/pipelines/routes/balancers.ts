@@ -2,12 +2,26 @@ import { Either, Option } from "effect"
 import { isSeq, visit } from "yaml"
 import type { Route } from "../../schema/routes/Route.ts"
 import { type BridgePorts, isBridgePort } from "../../services/settings/bridgePorts.ts"
-import { keyOf, type ProxyText, readProxy, valueOf } from "./proxyText.ts"
-import { entriesIn, hostsOf, ruleOf, serviceOf, targetsOf } from "./queryProxy.ts"
+import { type ProxyText, readMapValue, readPairKey, readProxy } from "./proxyText.ts"
+import {
+  listRouteTargets,
+  parseRuleHosts,
+  readRouterRule,
+  readRouterService,
+  readSectionEntries
+} from "./queryProxy.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
-import { insertion, isAlone, itemsOf, removal, type Splice, spliced, urlOf } from "./serverItems.ts"
-import { hostAndPort, leadsToPort, withPort } from "./serverUrl.ts"
+import {
+  type BodySplice,
+  buildServerInsertion,
+  buildServerRemoval,
+  isAlone,
+  listServerItems,
+  readServerUrl,
+  spliceBody
+} from "./serverItems.ts"
+import { isUrlOfPort, parseHostAndPort, withPort } from "./serverUrl.ts"
 
 /** Move of the requests of one port of a server to another. */
 export interface PortMove {
@@ -20,16 +34,16 @@ export interface PortMove {
 type Servers = ReadonlyArray<readonly [service: string, urls: ReadonlyArray<string | undefined>]>
 
 const serversIn = (proxy: ProxyText): Servers =>
-  [...entriesIn(proxy, "services")].flatMap(([name, entry]) => {
-    const servers = valueOf(valueOf(entry, "loadBalancer"), "servers")
-    return isSeq(servers) ? [[name, servers.items.map(urlOf)] as const] : []
+  [...readSectionEntries(proxy, "services")].flatMap(([name, entry]) => {
+    const servers = readMapValue(readMapValue(entry, "loadBalancer"), "servers")
+    return isSeq(servers) ? [[name, servers.items.map(readServerUrl)] as const] : []
   })
 
 const otherThings = (proxy: ProxyText): string => {
   const copy = proxy.document.clone()
   visit(copy, {
     Pair: (_, { key, value }) => {
-      if (keyOf(key) === "servers" && isSeq(value)) value.items = []
+      if (readPairKey(key) === "servers" && isSeq(value)) value.items = []
     }
   })
   return JSON.stringify(copy.toJS())
@@ -41,12 +55,12 @@ const unfit = (reason: string) => Either.left(Refusal.Unfit({ line: null, reason
 const edited = (
   proxy: ProxyText,
   body: string,
-  splices: ReadonlyArray<Splice>,
+  splices: ReadonlyArray<BodySplice>,
   expected: Servers
 ): Either.Either<RouteEdit, Refusal> =>
   Either.gen(function*() {
     if (splices.length === 0) return RouteEdit.Unchanged({ reason: "route_exists", warnings: [] })
-    const text = proxy.bom + spliced(body, splices)
+    const text = proxy.bom + spliceBody(body, splices)
     const after = yield* readProxy(text)
     if (JSON.stringify(serversIn(after)) !== JSON.stringify(expected) || otherThings(after) !== otherThings(proxy)) {
       return yield* unfit("the servers of its load balancers are written in a way that cannot be edited")
@@ -63,14 +77,16 @@ export const addServers = (text: string, moves: ReadonlyArray<PortMove>): Either
     const before = serversIn(proxy)
     const wanted = (service: string, url: string | undefined) => {
       if (url === undefined) return undefined
-      const move = moves.find(({ from, hosts }) => leadsToPort(url, hosts, from))
+      const move = moves.find(({ from, hosts }) => isUrlOfPort(url, hosts, from))
       const added = move === undefined ? undefined : { move, url: withPort(url, move.to) }
       const there = before.find(([name]) => name === service)?.[1] ?? []
       return added === undefined || there.includes(added.url) ? undefined : added
     }
-    const splices = itemsOf(proxy, body).flatMap((item) => {
+    const splices = listServerItems(proxy, body).flatMap((item) => {
       const added = wanted(item.service, item.url)
-      return added === undefined || !(item.isFlow || isAlone(body, item)) ? [] : [insertion(body, item, added.move.to)]
+      return added === undefined || !(item.isFlow || isAlone(body, item))
+        ? []
+        : [buildServerInsertion(body, item, added.move.to)]
     })
     const expected = before.map(([service, urls]) =>
       [service, urls.flatMap((url) => [...[wanted(service, url)?.url ?? []].flat(), url])] as const
@@ -89,10 +105,10 @@ export const removeServers = (text: string, moves: ReadonlyArray<PortMove>): Eit
     const isReplaced = (service: string, url: string | undefined) => {
       const there = before.find(([name]) => name === service)?.[1] ?? []
       return url !== undefined &&
-        moves.some(({ from, hosts, to }) => leadsToPort(url, hosts, from) && there.includes(withPort(url, to)))
+        moves.some(({ from, hosts, to }) => isUrlOfPort(url, hosts, from) && there.includes(withPort(url, to)))
     }
-    const splices = itemsOf(proxy, body).flatMap((item) =>
-      isReplaced(item.service, item.url) && (item.isFlow || isAlone(body, item)) ? [removal(body, item)] : []
+    const splices = listServerItems(proxy, body).flatMap((item) =>
+      isReplaced(item.service, item.url) && (item.isFlow || isAlone(body, item)) ? [buildServerRemoval(body, item)] : []
     )
     const expected = before.map(([service, urls]) =>
       [service, urls.filter((url) => !isReplaced(service, url))] as const
@@ -111,7 +127,7 @@ export const hasServer = (text: string, hosts: ReadonlyArray<string> | undefined
     onRight: (proxy) =>
       serversIn(proxy).some(([, urls]) =>
         urls.some((url) =>
-          hosts === undefined ? hostAndPort(url ?? "")?.port === port : leadsToPort(url ?? "", hosts, port)
+          hosts === undefined ? parseHostAndPort(url ?? "")?.port === port : isUrlOfPort(url ?? "", hosts, port)
         )
       )
   })
@@ -125,7 +141,7 @@ const checkUnbridged = (
   own: ReadonlyArray<string>
 ): Either.Either<void, Refusal> =>
   Either.flatMap(readProxy(text), (proxy) => {
-    const others = targetsOf(proxy, routeName).filter((target) => !own.includes(target))
+    const others = listRouteTargets(proxy, routeName).filter((target) => !own.includes(target))
     const ports = others.map((target) => Number(target.replace(/^.*:/, "")))
     const bridged = ports.find((each) => each !== port && isBridgePort(bridges, each))
     return bridged === undefined ? Either.void : Either.left(Refusal.Bridged({ routeName, port: bridged }))
@@ -136,7 +152,7 @@ const checkUnbridged = (
  * replaced.
  * @param own targets, as `host:port`, that the route was given before
  */
-export const unlessBridged =
+export const refuseIfBridged =
   (route: Pick<Route, "port" | "routeName">, bridges: BridgePorts, own: ReadonlyArray<string> = []) =>
   (edit: Edit): Edit =>
   (text) => {
@@ -171,7 +187,7 @@ export interface PortRoute {
 }
 
 /** The routes that lead to a port of these addresses, one for each host name. */
-export const routesToPort = (
+export const findRoutesToPort = (
   text: string,
   hosts: ReadonlyArray<string>,
   port: number
@@ -179,16 +195,16 @@ export const routesToPort = (
   Either.map(readProxy(text), (proxy) => {
     const found = new Map(
       serversIn(proxy).flatMap(([service, urls]) => {
-        const url = urls.find((each) => leadsToPort(each ?? "", hosts, port))
+        const url = urls.find((each) => isUrlOfPort(each ?? "", hosts, port))
         return Option.toArray(
-          Option.map(Option.fromNullable(hostAndPort(url ?? "")), (place) => [service, place.host] as const)
+          Option.map(Option.fromNullable(parseHostAndPort(url ?? "")), (place) => [service, place.host] as const)
         )
       })
     )
-    return [...entriesIn(proxy, "routers")].flatMap(([routeName, router]) => {
-      const to = found.get(serviceOf(router) ?? "")
+    return [...readSectionEntries(proxy, "routers")].flatMap(([routeName, router]) => {
+      const to = found.get(readRouterService(router) ?? "")
       if (to === undefined) return []
-      const names = [...new Set(hostsOf(ruleOf(router)))]
+      const names = [...new Set(parseRuleHosts(readRouterRule(router)))]
       return (names.length === 0 ? [""] : names).map((host) => ({ host, routeName, address: to }))
     })
   })

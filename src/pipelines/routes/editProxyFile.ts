@@ -9,7 +9,7 @@ import {
 } from "../../schema/routes/Route.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { proxyLock } from "../../services/locks/LockKey.ts"
+import { makeProxyLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
@@ -31,7 +31,7 @@ export type EditFailure =
 export type EditServices = Settings | Ssh | Sftp | Locks
 
 /** Converts a refused edit into an error that names the file and its server. */
-export const refused = ({ file, server }: ProxyLocation) =>
+export const toProxyFileError = ({ file, server }: ProxyLocation) =>
   Refusal.$match({
     Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
     Unfit: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
@@ -48,14 +48,14 @@ export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
 ) {
   const home = yield* proxyLocation
   const before = yield* readProxyText(home)
-  return { home, before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
+  return { home, before, edit: yield* Either.mapLeft(decide(before), toProxyFileError(home)) }
 })
 
 // Another Berth or an operator may write between read and write: the edit is then repeated on the new text.
 const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 millis")), Schedule.recurs(6))
 
 /** Preconditions of an edit. */
-export interface ForeseenEdit<E> {
+export interface EditPreconditions<E> {
   /** Text on which the edit was decided: saves a read while the file still has it. */
   readonly before: Option.Option<string>
   /** Fails if the edit is not the planned one; called again where the file was written meanwhile. */
@@ -68,7 +68,7 @@ export interface ForeseenEdit<E> {
  */
 export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>,
-  foreseen: ForeseenEdit<E> = { before: Option.none(), matchesPlan: () => Effect.void }
+  foreseen: EditPreconditions<E> = { before: Option.none(), matchesPlan: () => Effect.void }
 ): Effect.fn.Return<RouteEdit, EditFailure | E, EditServices> {
   const locks = yield* Locks
   const home = yield* proxyLocation
@@ -76,7 +76,7 @@ export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
   const attempt = Effect.gen(function*() {
     const text = yield* Ref.getAndSet(known, Option.none())
     const before = Option.isSome(text) ? text.value : yield* readProxyText(home)
-    const edit = yield* Either.mapLeft(decide(before), refused(home))
+    const edit = yield* Either.mapLeft(decide(before), toProxyFileError(home))
     yield* foreseen.matchesPlan(edit)
     if (RouteEdit.$is("Edited")(edit)) yield* writeProxyText(home, { before, after: edit.text })
     return edit
@@ -88,6 +88,6 @@ export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
         ? new ProxyFileBusy({ file: home.file, server: home.server.name, reason: "somebody else keeps changing it" })
         : error
     ),
-    locks.withLock(proxyLock(home.server, home.file))
+    locks.withLock(makeProxyLock(home.server, home.file))
   )
 })

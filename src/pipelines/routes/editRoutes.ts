@@ -1,45 +1,51 @@
 import { Either, Option } from "effect"
-import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
-import { leadsTo } from "./leadsTo.ts"
-import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
+import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
+import { hasRouteTo } from "./leadsTo.ts"
+import { addLines, findNamedLine, removeLines, withSections } from "./lineEdits.ts"
 import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
 import {
-  domainsOf,
+  findRoutersForDomain,
+  findRoutersUsingMiddleware,
+  findRoutersUsingService,
   hasHostRule,
-  namesIn,
-  routersFor,
-  targetsFor,
-  targetsOf,
-  usersOfMiddleware,
-  usersOfService
+  listDomainTargets,
+  listRouterDomains,
+  listRouteTargets,
+  listSectionNames
 } from "./queryProxy.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
-import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./routeLines.ts"
-import { entriesOf, proxyShape, sameShape, type SectionChange } from "./yamlEntries.ts"
+import {
+  formatRedirectRouter,
+  formatTarget,
+  redirectMiddleware,
+  renderRouterLines,
+  renderServiceLines
+} from "./routeLines.ts"
+import { computeProxyShape, isSameShape, listMapEntries, type SectionChange } from "./yamlEntries.ts"
 
-const readRoute = routeInput(Route)
-const readName = routeInput(RouteNamed)
+const readRoute = makeRouteDecoder(Route)
+const readName = makeRouteDecoder(RouteNamed)
 
 type Outcome = Either.Either<RouteEdit, Refusal>
 
 const entriesFrom = (lines: ReadonlyArray<string>) =>
   Either.match(readProxy(lines.join("\n")), {
     onLeft: () => [],
-    onRight: ({ document }) => entriesOf(document.contents)
+    onRight: ({ document }) => listMapEntries(document.contents)
   })
 
 const addition = (route: Route): SectionChange => {
   const added = new Map([
-    ["routers", entriesFrom(routerLines(route))],
-    ["services", entriesFrom(serviceLines(route))]
+    ["routers", entriesFrom(renderRouterLines(route))],
+    ["services", entriesFrom(renderServiceLines(route))]
   ])
   return (section, entries) => [...entries, ...(added.get(section) ?? [])]
 }
 
 const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionChange => (section, entries) =>
   sections === undefined || sections.includes(section)
-    ? entries.filter(({ name }) => name !== routeName && name !== redirectRouter(routeName))
+    ? entries.filter(({ name }) => name !== routeName && name !== formatRedirectRouter(routeName))
     : entries
 
 /** Sections in which a route has its entries; in others its name means something else. */
@@ -62,7 +68,7 @@ const verified = (
       refusal._tag === "Broken"
         ? Refusal.Unfit({ line: refusal.line, reason: `the edit would break it: ${refusal.reason}` })
         : refusal)
-    const intact = sameShape(proxyShape(before, change), proxyShape(after)) &&
+    const intact = isSameShape(computeProxyShape(before, change), computeProxyShape(after)) &&
       templates(text) <= templates(printLines(before.bom, before.lines))
     if (!intact) {
       return yield* Either.left(Refusal.Unfit({
@@ -79,11 +85,11 @@ const verified = (
 const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
 
 const redirectWarning = (after: ProxyText, { routeName }: Route) =>
-  namesIn(after, "middlewares").includes(redirectMiddleware)
+  listSectionNames(after, "middlewares").includes(redirectMiddleware)
     ? []
     : [
       `the file does not define the middleware "${redirectMiddleware}": the proxy turns the router ` +
-      `"${redirectRouter(routeName)}" off unless another of its files does`
+      `"${formatRedirectRouter(routeName)}" off unless another of its files does`
     ]
 
 const invalid = ({ reason }: RouteInvalid) => Refusal.Invalid({ reason })
@@ -91,7 +97,7 @@ const wholeRoute = (route: Route) => Either.mapLeft(readRoute(route), invalid)
 const wholeName = (routeName: string) => Either.mapLeft(readName({ routeName }), invalid)
 
 const isPlaced = (proxy: ProxyText, routeName: string) =>
-  namesIn(proxy, "routers").includes(routeName) || namesIn(proxy, "services").includes(routeName)
+  listSectionNames(proxy, "routers").includes(routeName) || listSectionNames(proxy, "services").includes(routeName)
 
 const insertInto = (before: ProxyText, lines: ReadonlyArray<Line>, route: Route, replacing: boolean): Outcome =>
   Either.gen(function*() {
@@ -114,33 +120,33 @@ const pointsTo = (targets: ReadonlyArray<string>) =>
   targets.length === 0 ? "points to no server in this file" : `points to ${targets.join(", ")}`
 
 /** Adds a route, unless its name is there and leads to the same target. A name with another target is refused. */
-export const addRoute = (text: string, route: Route): Outcome =>
+export const insertRoute = (text: string, route: Route): Outcome =>
   Either.gen(function*() {
     yield* wholeRoute(route)
     const proxy = yield* readProxy(text)
     const { routeName } = route
     if (isPlaced(proxy, routeName)) {
-      const targets = targetsOf(proxy, routeName)
-      return targets.includes(targetOf(route).toLowerCase())
+      const targets = listRouteTargets(proxy, routeName)
+      return targets.includes(formatTarget(route).toLowerCase())
         ? RouteEdit.Unchanged({ reason: "route_exists", warnings: [] })
         : yield* taken(routeName, `it ${pointsTo(targets)}. Remove that route first, or choose another name`)
     }
-    if (namesIn(proxy, "routers").includes(redirectRouter(routeName))) {
-      return yield* taken(routeName, `another route has the router "${redirectRouter(routeName)}"`)
+    if (listSectionNames(proxy, "routers").includes(formatRedirectRouter(routeName))) {
+      return yield* taken(routeName, `another route has the router "${formatRedirectRouter(routeName)}"`)
     }
     return yield* insertInto(proxy, proxy.lines, route, false)
   })
 
 /** Removes a route's entries wherever they stand under `http`; refuses where they could not all be removed. */
-export const removeRoute = (text: string, routeName: string): Outcome =>
+export const deleteRoute = (text: string, routeName: string): Outcome =>
   Either.gen(function*() {
     yield* wholeName(routeName)
     const before = yield* readProxy(text)
-    if (namedLine(before.lines, routeName) === undefined) {
+    if (findNamedLine(before.lines, routeName) === undefined) {
       return RouteEdit.Unchanged({ reason: "route_not_found", warnings: [] })
     }
     const lines = yield* withSections(removeLines(before.lines, routeName))
-    const left = namedLine(lines, routeName)
+    const left = findNamedLine(lines, routeName)
     if (left !== undefined) {
       return yield* Either.left(Refusal.Unfit({
         line: left + 1,
@@ -148,16 +154,16 @@ export const removeRoute = (text: string, routeName: string): Outcome =>
       }))
     }
     const { after, text: edited } = yield* verified(before, lines, removal(routeName))
-    const names = [routeName, redirectRouter(routeName)]
-    const gone = (section: string) => names.filter((name) => namesIn(before, section).includes(name))
-    const orphans = gone("middlewares").flatMap((name) => usersOfMiddleware(after, name))
+    const names = [routeName, formatRedirectRouter(routeName)]
+    const gone = (section: string) => names.filter((name) => listSectionNames(before, section).includes(name))
+    const orphans = gone("middlewares").flatMap((name) => findRoutersUsingMiddleware(after, name))
     if (orphans.length > 0) {
       return yield* Either.left(Refusal.Unfit({
         line: null,
         reason: `its middleware "${routeName}" would be removed with the route, and ${quoted(orphans)} still uses it`
       }))
     }
-    const dangling = gone("services").flatMap((name) => usersOfService(after, name))
+    const dangling = gone("services").flatMap((name) => findRoutersUsingService(after, name))
     const warnings = dangling.length === 0 ? [] : [`the removed service is still used by ${quoted(dangling)}`]
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })
@@ -180,9 +186,9 @@ export const isOwnRoute = (
   { routeName, ...place }: Omit<Route, "domain">,
   { formerTargets, lastDomain, namesakes }: RouteOwner
 ): boolean => {
-  const own = [targetOf(place), ...formerTargets].map((target) => target.toLowerCase())
-  const targets = targetsOf(proxy, routeName)
-  const domains = [routeName, redirectRouter(routeName)].flatMap((router) => domainsOf(proxy, router))
+  const own = [formatTarget(place), ...formerTargets].map((target) => target.toLowerCase())
+  const targets = listRouteTargets(proxy, routeName)
+  const domains = [routeName, formatRedirectRouter(routeName)].flatMap((router) => listRouterDomains(proxy, router))
   return namesakes.length === 0 && (
     (targets.length > 0 && targets.every((target) => own.includes(target))) ||
     Option.exists(lastDomain, (domain) => domains.includes(domain))
@@ -203,21 +209,25 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
     const { domain, routeName } = route
     const replaced = () => insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
     if (hasHostRule(proxy, domain)) {
-      if (leadsTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
-      const routers = routersFor(proxy, domain)
-      const isNamed = routers.includes(routeName) || routers.includes(redirectRouter(routeName))
+      if (hasRouteTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
+      const routers = findRoutersForDomain(proxy, domain)
+      const isNamed = routers.includes(routeName) || routers.includes(formatRedirectRouter(routeName))
       if (isNamed && isOwnRoute(proxy, route, owner)) return yield* replaced()
-      const way = `${domain} is already routed by ${quoted(routers)}, which ${pointsTo(targetsFor(proxy, domain))}`
+      const way = `${domain} is already routed by ${quoted(routers)}, which ${
+        pointsTo(listDomainTargets(proxy, domain))
+      }`
       return RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [way] })
     }
-    if (!isPlaced(proxy, routeName)) return yield* addRoute(text, route)
+    if (!isPlaced(proxy, routeName)) return yield* insertRoute(text, route)
     if (!isOwnRoute(proxy, route, owner)) {
       const shared = owner.namesakes.length === 0
         ? ""
         : `, and may belong to ${quoted(owner.namesakes)}, whose route has that name too`
       return yield* taken(
         routeName,
-        `it ${pointsTo(targetsOf(proxy, routeName))}${shared}. If it is this application's, remove it and run again`
+        `it ${
+          pointsTo(listRouteTargets(proxy, routeName))
+        }${shared}. If it is this application's, remove it and run again`
       )
     }
     return yield* replaced()

@@ -1,15 +1,23 @@
 import { Either } from "effect"
 import type { Route } from "../../schema/routes/Route.ts"
-import { indentOf, isBlank, type Line } from "./proxyText.ts"
+import { isBlank, type Line, measureIndent } from "./proxyText.ts"
 import { Refusal } from "./Refusal.ts"
-import { redirectRouter, routeKeys, routerLines, serviceLines } from "./routeLines.ts"
-import { closed, isContent, keyLine, opened, ownEnd, type Section, sectionsOf } from "./sections.ts"
+import { formatRedirectRouter, renderRouterLines, renderServiceLines, routeKeys } from "./routeLines.ts"
+import {
+  closeSectionHeader,
+  findSectionEnd,
+  findSections,
+  isContent,
+  openSectionHeader,
+  parseKeyLine,
+  type Section
+} from "./sections.ts"
 
 type Lines = ReadonlyArray<Line>
 
 /** The section of a name; a file without it is refused. */
 const section = (lines: Lines, name: string): Either.Either<Section, Refusal> =>
-  Either.fromNullable(sectionsOf(lines).find((found) => found.name === name), () =>
+  Either.fromNullable(findSections(lines).find((found) => found.name === name), () =>
     Refusal.Unfit({
       line: null,
       reason: `it has no "${name}:" section: a line of two spaces and "${name}:" that its entries follow`
@@ -34,19 +42,23 @@ const insert = (lines: Lines, index: number, texts: ReadonlyArray<string>): Line
 }
 
 const open = (lines: Lines, { header }: Section): Lines =>
-  lines.map((line, index) => (index === header ? opened(line) : line))
+  lines.map((line, index) => (index === header ? openSectionHeader(line) : line))
 
 const addRouters = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
   Either.map(section(lines, "routers"), (routers) => {
-    const next = sectionsOf(lines).find(({ header }) => header === routers.end)
+    const next = findSections(lines).find(({ header }) => header === routers.end)
     const follows = next?.name === "middlewares" || next?.name === "services"
-    return insert(open(lines, routers), follows ? routers.end : ownEnd(lines, routers), routerLines(route))
+    return insert(
+      open(lines, routers),
+      follows ? routers.end : findSectionEnd(lines, routers),
+      renderRouterLines(route)
+    )
   })
 
 const addService = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
   Either.map(
     section(lines, "services"),
-    (services) => insert(open(lines, services), ownEnd(lines, services), serviceLines(route))
+    (services) => insert(open(lines, services), findSectionEnd(lines, services), renderServiceLines(route))
   )
 
 /**
@@ -68,8 +80,8 @@ const isWithin = (index: number) => ({ end, header }: Section) => index > header
 const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<boolean> => {
   let inside = false
   return lines.map((line) => {
-    const key = keyLine(line)
-    const deeper = line.literal || isBlank(line.text) || indentOf(line.text) > 4
+    const key = parseKeyLine(line)
+    const deeper = line.literal || isBlank(line.text) || measureIndent(line.text) > 4
     inside = line.http && (deeper ? inside : key?.indent === 4 && names.includes(key.key))
     return inside
   })
@@ -78,14 +90,14 @@ const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<b
 /** Writes `{}` after the headers of sections that lose their last entry. */
 const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
   const emptied = new Set(
-    sectionsOf(lines).filter(({ end, header }) => {
+    findSections(lines).filter(({ end, header }) => {
       const content = lines.slice(header + 1, end).flatMap((line, index) =>
         isContent(line) ? [gone[header + 1 + index] === true] : []
       )
       return content.includes(true) && !content.includes(false)
     }).map(({ header }) => header)
   )
-  return lines.map((line, index) => (emptied.has(index) ? closed(line) : line))
+  return lines.map((line, index) => (emptied.has(index) ? closeSectionHeader(line) : line))
 }
 
 /**
@@ -93,8 +105,8 @@ const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
  * the last line did.
  */
 export const removeLines = (lines: Lines, routeName: string, sections?: ReadonlyArray<string>): Lines => {
-  const ranges = sectionsOf(lines).filter(({ name }) => sections?.includes(name))
-  const gone = entryLines(lines, [routeName, redirectRouter(routeName)]).map((isEntry, index) =>
+  const ranges = findSections(lines).filter(({ name }) => sections?.includes(name))
+  const gone = entryLines(lines, [routeName, formatRedirectRouter(routeName)]).map((isEntry, index) =>
     isEntry && (sections === undefined || ranges.some(isWithin(index)))
   )
   const kept = collapseBlanks(closeEmptied(lines, gone).filter((_, index) => gone[index] !== true))
@@ -105,9 +117,9 @@ export const removeLines = (lines: Lines, routeName: string, sections?: Readonly
  * The first line that begins with `<routeName>:`, as an index. The words that routes are written with count only where
  * routes have their names, at four spaces.
  */
-export const namedLine = (lines: Lines, routeName: string): number | undefined => {
+export const findNamedLine = (lines: Lines, routeName: string): number | undefined => {
   const index = lines.findIndex((line) => {
-    const key = keyLine(line)
+    const key = parseKeyLine(line)
     return line.http && key !== undefined && key.key === routeName && key.indent > 0 &&
       (key.indent === 4 || !routeKeys.includes(routeName))
   })

@@ -2,12 +2,12 @@ import type { Path } from "@effect/platform"
 import { Clock, Effect, Either, Option } from "effect"
 import type { RoutedApplication, RouteList } from "../../schema/routes/RouteList.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
-import { projectPlaces } from "../projects/listProjects.ts"
-import { type PreviewFailure, refused } from "./editProxyFile.ts"
+import { listProjectDirectories } from "../projects/listProjects.ts"
+import { type PreviewFailure, toProxyFileError } from "./editProxyFile.ts"
 import { readProxyText } from "./proxyFile.ts"
 import { proxyLocation } from "./proxyLocation.ts"
 import { readProxy } from "./proxyText.ts"
@@ -33,7 +33,7 @@ const declaredIn = (projectPath: string) =>
 
 /** Declarations of the projects under the root. */
 const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | Settings> = Effect.gen(function*() {
-  const places = yield* projectPlaces()
+  const places = yield* listProjectDirectories()
   const [unread, found] = yield* Effect.partition(places, ({ path }) => declaredIn(path), { concurrency: filesAtOnce })
   const byDomain = new Map<string, ReadonlyArray<RoutedApplication>>()
   for (const [domain, application] of found.flat()) {
@@ -55,7 +55,7 @@ export const listRoutes: Effect.Effect<
   const [text, { byDomain, unread }] = yield* Effect.all([readProxyText(home), declaredDomains], {
     concurrency: "unbounded"
   })
-  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), toProxyFileError(home)))
   return {
     file: home.file,
     serverId: home.server.id,
@@ -65,6 +65,6 @@ export const listRoutes: Effect.Effect<
       applications: [...new Set(route.domains.flatMap((domain) => byDomain.get(domain) ?? []))]
     })),
     observedAt,
-    warnings: yield* Effect.forEach(unread, (words) => withoutSecrets(words))
+    warnings: yield* Effect.forEach(unread, (words) => scrubSecrets(words))
   }
 }).pipe(Effect.withSpan("Routes.list"))

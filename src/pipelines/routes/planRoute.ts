@@ -1,12 +1,12 @@
 import { Clock, Effect } from "effect"
 import { RouteInvalid } from "../../schema/routes/Route.ts"
 import type { RoutePlan, RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
-import { filePatch } from "../../services/parsing/filePatch.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { computeFilePatch } from "../../services/parsing/filePatch.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { unlessBridged } from "./balancers.ts"
+import { refuseIfBridged } from "./balancers.ts"
 import { type PreviewFailure, previewProxyEdit } from "./editProxyFile.ts"
 import * as edit from "./editRoutes.ts"
 import { targetAddress } from "./proxyLocation.ts"
@@ -16,7 +16,7 @@ const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
   Effect.gen(function*() {
     if (action === "remove") {
       return domain === undefined && port === undefined
-        ? (text: string) => edit.removeRoute(text, routeName)
+        ? (text: string) => edit.deleteRoute(text, routeName)
         : yield* new RouteInvalid({ reason: "A route is removed by its name: leave out domain and port" })
     }
     if (domain === undefined || port === undefined) {
@@ -24,7 +24,7 @@ const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
     }
     const targetIp = yield* targetAddress
     const route = { routeName, domain, port, targetIp }
-    return unlessBridged(route, yield* bridgePorts)((text) => edit.addRoute(text, route))
+    return refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
   })
 
 const linesWith = (diff: string, sign: "+" | "-") =>
@@ -45,8 +45,8 @@ export const planRoute = Effect.fn("Routes.plan")(function*(
     const reason = action === "add" ? "route_exists" : "route_not_found"
     return { action, routeName, ...place, changes: false, reason, diff: "", added: 0, removed: 0, observedAt }
   }
-  const whole = yield* filePatch(home.file, before, planned.text)
-  const diff = yield* withoutSecrets(whole)
+  const whole = yield* computeFilePatch(home.file, before, planned.text)
+  const diff = yield* scrubSecrets(whole)
   return {
     action,
     routeName,

@@ -1,11 +1,11 @@
 import { Clock, Context, Data, type Duration, Effect, Equivalence, Option, Random } from "effect"
 import {
+  buildStagedNames,
   discardStaged,
   lockSeconds,
   proxyExit,
   readProxyFile,
   type Staged,
-  staged,
   writeProxyFile
 } from "../../remote/proxy/proxyFileCommands.ts"
 import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/routes/Route.ts"
@@ -115,7 +115,7 @@ const cleansUp = ({ code }: RemoteExit) => [0, ...Object.values(proxyExit)].some
 const names: Effect.Effect<Staged> = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
   const random = yield* Random.nextIntBetween(0, 2 ** 48)
-  return staged(`${now.toString(36)}${random.toString(36)}`)
+  return buildStagedNames(`${now.toString(36)}${random.toString(36)}`)
 })
 
 const stage = (

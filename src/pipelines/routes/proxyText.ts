@@ -26,16 +26,16 @@ export interface ProxyText {
 const byteOrderMark = "\uFEFF"
 
 /** The key of a pair as it reads in the file; `123:` has the key `123`. */
-export const keyOf = (key: unknown): string | undefined =>
+export const readPairKey = (key: unknown): string | undefined =>
   isScalar(key) ? (typeof key.value === "string" ? key.value : key.source) : undefined
 
 /** The value under a key of a mapping, aliases not followed. */
-export const valueOf = (map: unknown, key: string): unknown =>
-  isMap(map) ? map.items.find((pair) => keyOf(pair.key) === key)?.value : undefined
+export const readMapValue = (map: unknown, key: string): unknown =>
+  isMap(map) ? map.items.find((pair) => readPairKey(pair.key) === key)?.value : undefined
 
 export const isBlank = (text: string) => /^[ \t]*$/.test(text)
 export const isComment = (text: string) => /^[ \t]*#/.test(text)
-export const indentOf = (text: string) => text.length - text.replace(/^ +/, "").length
+export const measureIndent = (text: string) => text.length - text.replace(/^ +/, "").length
 
 /** Position of an alias whose anchor no earlier node has. */
 const danglingAlias = (document: Document): number | undefined => {
@@ -101,7 +101,7 @@ const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
     // They come in the order of the text and do not overlap: those before this line are done with.
     while ((scalars[scalar]?.[1] ?? Number.POSITIVE_INFINITY) <= start) scalar += 1
     const literal = (scalars[scalar]?.[0] ?? Number.POSITIVE_INFINITY) < start
-    if (!literal && indentOf(text) === 0 && !isBlank(text) && !isComment(text)) top = topKeys[index]
+    if (!literal && measureIndent(text) === 0 && !isBlank(text) && !isComment(text)) top = topKeys[index]
     const http = hasHttp ? top === "http" && topKeys[index] === undefined : top !== "tcp" && top !== "udp"
     return { text, end: piece.slice(text.length), http, literal }
   })
@@ -109,7 +109,9 @@ const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
 
 const httpOf = (document: Document): YAMLMap | undefined => {
   const root: unknown = document.contents
-  const found = isMap(root) && root.items.some(({ key }) => keyOf(key) === "http") ? valueOf(root, "http") : root
+  const found = isMap(root) && root.items.some(({ key }) => readPairKey(key) === "http")
+    ? readMapValue(root, "http")
+    : root
   return isMap(found) ? found : undefined
 }
 

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq } from "yaml"
-import { keyOf, type ProxyText, valueOf } from "./proxyText.ts"
+import { type ProxyText, readMapValue, readPairKey } from "./proxyText.ts"
 
 const textOf = (node: unknown): string | undefined =>
   isScalar(node) && typeof node.value === "string" ? node.value : undefined
@@ -7,12 +7,12 @@ const textOf = (node: unknown): string | undefined =>
 const itemsOf = (node: unknown): ReadonlyArray<unknown> => (isSeq(node) ? node.items : [])
 
 /** The entries of a section, by name. */
-export const entriesIn = ({ http }: ProxyText, section: string): ReadonlyMap<string, unknown> => {
-  const entries = valueOf(http, section)
+export const readSectionEntries = ({ http }: ProxyText, section: string): ReadonlyMap<string, unknown> => {
+  const entries = readMapValue(http, section)
   return new Map(
     isMap(entries)
       ? entries.items.flatMap(({ key, value }) => {
-        const name = keyOf(key)
+        const name = readPairKey(key)
         return name === undefined ? [] : [[name, value] as const]
       })
       : []
@@ -20,15 +20,15 @@ export const entriesIn = ({ http }: ProxyText, section: string): ReadonlyMap<str
 }
 
 /** The names of a section's entries. */
-export const namesIn = (proxy: ProxyText, section: string): ReadonlyArray<string> =>
-  Array.from(entriesIn(proxy, section).keys())
+export const listSectionNames = (proxy: ProxyText, section: string): ReadonlyArray<string> =>
+  Array.from(readSectionEntries(proxy, section).keys())
 
 /** The routers of which something holds, in the order of the file. */
 const routersThat = (proxy: ProxyText, holds: (router: unknown) => boolean): ReadonlyArray<string> =>
-  Array.from(entriesIn(proxy, "routers")).flatMap(([name, router]) => holds(router) ? [name] : [])
+  Array.from(readSectionEntries(proxy, "routers")).flatMap(([name, router]) => holds(router) ? [name] : [])
 
 /** The service that a router uses; `app@file` is `app`. */
-export const serviceOf = (router: unknown) => textOf(valueOf(router, "service"))?.replace(/@file$/, "")
+export const readRouterService = (router: unknown) => textOf(readMapValue(router, "service"))?.replace(/@file$/, "")
 
 const defaultPorts = new Map([["http", "80"], ["https", "443"], ["h2c", "80"]])
 
@@ -41,23 +41,23 @@ const authority = (url: string): string | undefined => {
 }
 
 /** Targets of a service: each server's `host:port`. */
-export const serversOf = (service: unknown): ReadonlyArray<string> => {
-  const balancer = valueOf(service, "loadBalancer")
-  return itemsOf(valueOf(balancer, "servers")).flatMap((server) =>
-    authority(textOf(valueOf(server, "url")) ?? "") ?? []
+export const listServiceServers = (service: unknown): ReadonlyArray<string> => {
+  const balancer = readMapValue(service, "loadBalancer")
+  return itemsOf(readMapValue(balancer, "servers")).flatMap((server) =>
+    authority(textOf(readMapValue(server, "url")) ?? "") ?? []
   )
 }
 
 /** Targets of a route: the servers of the service with its name, or of the service its router uses. */
-export const targetsOf = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
-  const services = entriesIn(proxy, "services")
-  if (services.has(name)) return serversOf(services.get(name))
-  const service = serviceOf(entriesIn(proxy, "routers").get(name))
-  return service === undefined ? [] : serversOf(services.get(service))
+export const listRouteTargets = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
+  const services = readSectionEntries(proxy, "services")
+  if (services.has(name)) return listServiceServers(services.get(name))
+  const service = readRouterService(readSectionEntries(proxy, "routers").get(name))
+  return service === undefined ? [] : listServiceServers(services.get(service))
 }
 
 /** The host names that a rule asks for, lower case: those of `Host(…)` in any quoting, unless it is negated. */
-export const hostsOf = (rule: string): ReadonlyArray<string> =>
+export const parseRuleHosts = (rule: string): ReadonlyArray<string> =>
   Array.from(rule.matchAll(/(!\s*)?\bHost(?:Header)?\s*\(([^()]*)\)/g)).flatMap(([, negation, list]) =>
     negation === undefined
       ? Array.from((list ?? "").matchAll(/[`"']([^`"']+)[`"']/g)).flatMap(([, host]) => host?.toLowerCase() ?? [])
@@ -65,43 +65,45 @@ export const hostsOf = (rule: string): ReadonlyArray<string> =>
   )
 
 /** The rule of a router; empty where it has none. */
-export const ruleOf = (router: unknown): string => textOf(valueOf(router, "rule")) ?? ""
+export const readRouterRule = (router: unknown): string => textOf(readMapValue(router, "rule")) ?? ""
 
 /** The host names that a router asks for. */
-export const domainsOf = (proxy: ProxyText, router: string): ReadonlyArray<string> =>
-  hostsOf(ruleOf(entriesIn(proxy, "routers").get(router)))
+export const listRouterDomains = (proxy: ProxyText, router: string): ReadonlyArray<string> =>
+  parseRuleHosts(readRouterRule(readSectionEntries(proxy, "routers").get(router)))
 
 /** The routers whose rule asks for a domain, in the order of the file. */
-export const routersFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
-  routersThat(proxy, (router) => hostsOf(ruleOf(router)).includes(domain.toLowerCase()))
+export const findRoutersForDomain = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
+  routersThat(proxy, (router) => parseRuleHosts(readRouterRule(router)).includes(domain.toLowerCase()))
 
 /** True if a router's rule matches a domain. */
-export const hasHostRule = (proxy: ProxyText, domain: string): boolean => routersFor(proxy, domain).length > 0
+export const hasHostRule = (proxy: ProxyText, domain: string): boolean => findRoutersForDomain(proxy, domain).length > 0
 
 /** Targets of a domain's routers. */
-export const targetsFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> => {
-  const routers = entriesIn(proxy, "routers")
-  const services = entriesIn(proxy, "services")
-  const used = new Set(routersFor(proxy, domain).flatMap((name) => serviceOf(routers.get(name)) ?? []))
-  return Array.from(new Set(Array.from(used).flatMap((name) => serversOf(services.get(name)))))
+export const listDomainTargets = (proxy: ProxyText, domain: string): ReadonlyArray<string> => {
+  const routers = readSectionEntries(proxy, "routers")
+  const services = readSectionEntries(proxy, "services")
+  const used = new Set(
+    findRoutersForDomain(proxy, domain).flatMap((name) => readRouterService(routers.get(name)) ?? [])
+  )
+  return Array.from(new Set(Array.from(used).flatMap((name) => listServiceServers(services.get(name)))))
 }
 
 /** The routers that use a service. */
-export const usersOfService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
-  routersThat(proxy, (router) => serviceOf(router) === service)
+export const findRoutersUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
+  routersThat(proxy, (router) => readRouterService(router) === service)
 
 /** The middlewares that a router uses; `a@file` is `a`. */
-export const middlewaresOf = (router: unknown): ReadonlyArray<string> =>
-  itemsOf(valueOf(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
+export const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
+  itemsOf(readMapValue(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
 
 /** The routers that use a middleware. */
-export const usersOfMiddleware = (proxy: ProxyText, middleware: string): ReadonlyArray<string> =>
-  routersThat(proxy, (router) => middlewaresOf(router).includes(middleware))
+export const findRoutersUsingMiddleware = (proxy: ProxyText, middleware: string): ReadonlyArray<string> =>
+  routersThat(proxy, (router) => listMiddlewares(router).includes(middleware))
 
 /** The middlewares of a router that the file does not define; those of another provider, as `a@docker`, are not its own. */
-export const missingMiddlewares = (proxy: ProxyText, router: string): ReadonlyArray<string> => {
-  const defined = entriesIn(proxy, "middlewares")
-  return middlewaresOf(entriesIn(proxy, "routers").get(router)).filter((name) =>
+export const findMissingMiddlewares = (proxy: ProxyText, router: string): ReadonlyArray<string> => {
+  const defined = readSectionEntries(proxy, "middlewares")
+  return listMiddlewares(readSectionEntries(proxy, "routers").get(router)).filter((name) =>
     !name.includes("@") && !defined.has(name)
   )
 }

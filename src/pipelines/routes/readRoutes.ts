@@ -1,9 +1,16 @@
 import { Either } from "effect"
 import type { ListedRoute } from "../../schema/routes/RouteList.ts"
-import { type ProxyText, readProxy, valueOf } from "./proxyText.ts"
-import { entriesIn, hostsOf, middlewaresOf, ruleOf, serversOf, serviceOf } from "./queryProxy.ts"
-import { redirectRouter, routerLines, serviceLines } from "./routeLines.ts"
-import { entriesOf, type Shape } from "./yamlEntries.ts"
+import { type ProxyText, readMapValue, readProxy } from "./proxyText.ts"
+import {
+  listMiddlewares,
+  listServiceServers,
+  parseRuleHosts,
+  readRouterRule,
+  readRouterService,
+  readSectionEntries
+} from "./queryProxy.ts"
+import { formatRedirectRouter, renderRouterLines, renderServiceLines } from "./routeLines.ts"
+import { listMapEntries, type Shape } from "./yamlEntries.ts"
 
 /** A route of the proxy file, before it is known who declares it. */
 export type FoundRoute = Omit<ListedRoute, "applications">
@@ -14,7 +21,7 @@ const longestRule = 300
 const shapesOf = (proxy: ProxyText): ReadonlyMap<string, Shape> =>
   new Map(
     ["routers", "services"].flatMap((section) =>
-      entriesOf(valueOf(proxy.http, section)).map(({ name, shape }) => [`${section} ${name}`, shape] as const)
+      listMapEntries(readMapValue(proxy.http, section)).map(({ name, shape }) => [`${section} ${name}`, shape] as const)
     )
   )
 
@@ -36,9 +43,9 @@ const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute,
   const text = [
     "http:",
     "  routers:",
-    ...candidates.flatMap(routerLines),
+    ...candidates.flatMap(renderRouterLines),
     "  services:",
-    ...candidates.flatMap(serviceLines)
+    ...candidates.flatMap(renderServiceLines)
   ].join("\n")
   const expected = Either.match(readProxy(text), { onLeft: () => new Map<string, Shape>(), onRight: shapesOf })
   const found = shapesOf(proxy)
@@ -46,7 +53,7 @@ const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute,
     expected.has(key) && JSON.stringify(expected.get(key)) === JSON.stringify(found.get(key))
   return new Set(
     candidates.flatMap(({ routeName }) =>
-      [`routers ${routeName}`, `routers ${redirectRouter(routeName)}`, `services ${routeName}`].every(isAsWritten)
+      [`routers ${routeName}`, `routers ${formatRedirectRouter(routeName)}`, `services ${routeName}`].every(isAsWritten)
         ? [routeName]
         : []
     )
@@ -55,21 +62,21 @@ const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute,
 
 /** The routes of a proxy file, in its order. A router that only sends plain http on belongs to the route it is named after. */
 export const readRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
-  const routers = entriesIn(proxy, "routers")
-  const services = entriesIn(proxy, "services")
-  const defined = entriesIn(proxy, "middlewares")
-  const redirects = new Set([...routers.keys()].map(redirectRouter).filter((name) => routers.has(name)))
+  const routers = readSectionEntries(proxy, "routers")
+  const services = readSectionEntries(proxy, "services")
+  const defined = readSectionEntries(proxy, "middlewares")
+  const redirects = new Set([...routers.keys()].map(formatRedirectRouter).filter((name) => routers.has(name)))
   const routes = [...routers].flatMap(([routeName, router]) => {
     if (redirects.has(routeName)) return []
-    const redirect = routers.get(redirectRouter(routeName))
-    const rule = ruleOf(router)
-    const service = serviceOf(router)
-    const used = [...middlewaresOf(router), ...middlewaresOf(redirect)]
+    const redirect = routers.get(formatRedirectRouter(routeName))
+    const rule = readRouterRule(router)
+    const service = readRouterService(router)
+    const used = [...listMiddlewares(router), ...listMiddlewares(redirect)]
     return [{
       routeName,
-      domains: [...new Set(hostsOf(rule))],
+      domains: [...new Set(parseRuleHosts(rule))],
       rule: rule.length > longestRule ? `${rule.slice(0, longestRule)}…` : rule,
-      targets: service === undefined ? [] : [...serversOf(services.get(service))],
+      targets: service === undefined ? [] : [...listServiceServers(services.get(service))],
       redirects: redirect !== undefined,
       missingMiddlewares: [...new Set(used)].filter((name) => !name.includes("@") && !defined.has(name))
     }]

@@ -4,10 +4,10 @@ import type { Route } from "../../schema/routes/Route.ts"
 export const redirectMiddleware = "redirect-to-https"
 
 /** The router that sends plain-http requests of a route on to https. */
-export const redirectRouter = (routeName: string) => `${routeName}-http`
+export const formatRedirectRouter = (routeName: string) => `${routeName}-http`
 
 /** `host:port` as it stands in a URL. */
-export const targetOf = ({ port, targetIp }: Pick<Route, "targetIp" | "port">): string =>
+export const formatTarget = ({ port, targetIp }: Pick<Route, "targetIp" | "port">): string =>
   targetIp.includes(":") ? `[${targetIp}]:${port}` : `${targetIp}:${port}`
 
 // Words and numbers that YAML, or the older YAML of some proxies, would not read as a string.
@@ -19,7 +19,7 @@ const written = (name: string): string => (noString.test(name) ? `"${name}"` : n
 const rule = (domain: string) => `rule: "Host(\`${domain}\`)"`
 
 /** The lines of a route's two routers, as entries of the `routers` section. */
-export const routerLines = ({ domain, routeName }: Route): ReadonlyArray<string> => [
+export const renderRouterLines = ({ domain, routeName }: Route): ReadonlyArray<string> => [
   `    ${written(routeName)}:`,
   `      ${rule(domain)}`,
   "      entryPoints:",
@@ -27,7 +27,7 @@ export const routerLines = ({ domain, routeName }: Route): ReadonlyArray<string>
   `      service: ${written(routeName)}`,
   "      tls:",
   "        certResolver: letsencrypt",
-  `    ${written(redirectRouter(routeName))}:`,
+  `    ${written(formatRedirectRouter(routeName))}:`,
   `      ${rule(domain)}`,
   "      entryPoints:",
   "        - http",
@@ -37,11 +37,11 @@ export const routerLines = ({ domain, routeName }: Route): ReadonlyArray<string>
 ]
 
 /** The lines of a route's service, as an entry of the `services` section. */
-export const serviceLines = (route: Route): ReadonlyArray<string> => [
+export const renderServiceLines = (route: Route): ReadonlyArray<string> => [
   `    ${written(route.routeName)}:`,
   "      loadBalancer:",
   "        servers:",
-  `          - url: "http://${targetOf(route)}"`
+  `          - url: "http://${formatTarget(route)}"`
 ]
 
 /**

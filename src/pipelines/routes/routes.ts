@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { AddRouteResult, RemoveRouteResult, RouteNamed, RouteRequest } from "../../schema/routes/Route.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
-import { unlessBridged } from "./balancers.ts"
+import { refuseIfBridged } from "./balancers.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "./editProxyFile.ts"
 import * as edit from "./editRoutes.ts"
 import { targetAddress } from "./proxyLocation.ts"
@@ -15,7 +15,7 @@ export const addRoute = Effect.fn("Routes.add")(function*(
 ): Effect.fn.Return<AddRouteResult, EditFailure, EditServices> {
   const targetIp = yield* targetAddress
   const route = { ...request, targetIp }
-  const add = unlessBridged(route, yield* bridgePorts)((text) => edit.addRoute(text, route))
+  const add = refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
   const done = yield* editProxyFile(add)
   return done._tag === "Unchanged"
     ? { added: false, reason: "route_exists" }
@@ -26,7 +26,7 @@ export const addRoute = Effect.fn("Routes.add")(function*(
 export const removeRoute = Effect.fn("Routes.remove")(function*(
   { routeName }: RouteNamed
 ): Effect.fn.Return<RemoveRouteResult, EditFailure, EditServices> {
-  const done = yield* editProxyFile((text) => edit.removeRoute(text, routeName))
+  const done = yield* editProxyFile((text) => edit.deleteRoute(text, routeName))
   return done._tag === "Unchanged"
     ? { removed: false, reason: "route_not_found" }
     : { removed: true, routeName, ...warningOf(done) }

@@ -1,4 +1,4 @@
-import { indentOf, isBlank, isComment, type Line } from "./proxyText.ts"
+import { isBlank, isComment, type Line, measureIndent } from "./proxyText.ts"
 
 /** A section of the `http` mapping: the index of its header line, and of the first line after it. */
 export interface Section {
@@ -14,10 +14,10 @@ const headerPattern = /^  ([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+\{[ \t]*\})?(?:[ \t]
 export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text) || isComment(text))
 
 /** True if a line ends the section before it: content at the same depth or above. */
-const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || indentOf(line.text) <= 2)
+const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || measureIndent(line.text) <= 2)
 
 /** The sections whose headers are lines of exactly two spaces of indent, in the order of the file. */
-export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
+export const findSections = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
   const found: Array<Section> = []
   let end = lines.length
   for (let index = lines.length - 1; index >= 0; index--) {
@@ -31,20 +31,28 @@ export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> =
 }
 
 /** True if a line belongs to its section: content, or a comment as deep as the entries. */
-const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && indentOf(line.text) > 2)
+const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && measureIndent(line.text) > 2)
 
 /** The index after the last line that belongs to the section; what follows up to its end are blank lines and comments. */
-export const ownEnd = (lines: ReadonlyArray<Line>, { end, header }: Section): number =>
+export const findSectionEnd = (lines: ReadonlyArray<Line>, { end, header }: Section): number =>
   lines.slice(header, end).findLastIndex(isOwn) + header + 1
 
 /** The header with nothing after its colon but a comment, so that entries may follow. */
-export const opened = (header: Line): Line => ({ ...header, text: header.text.replace(/:[ \t]+\{[ \t]*\}/, ":") })
+export const openSectionHeader = (header: Line): Line => ({
+  ...header,
+  text: header.text.replace(/:[ \t]+\{[ \t]*\}/, ":")
+})
 
 /** The header of a section without entries: a bare `routers:` would be null, which the proxy refuses. */
-export const closed = (header: Line): Line => ({ ...header, text: opened(header).text.replace(":", ": {}") })
+export const closeSectionHeader = (header: Line): Line => ({
+  ...header,
+  text: openSectionHeader(header).text.replace(":", ": {}")
+})
 
 /** The name of the key that a line begins with, and its depth. */
-export const keyLine = ({ literal, text }: Line): { readonly indent: number; readonly key: string } | undefined => {
+export const parseKeyLine = (
+  { literal, text }: Line
+): { readonly indent: number; readonly key: string } | undefined => {
   const found = literal ? null : /^([ \t]*)(["']?)([A-Za-z0-9_][A-Za-z0-9_-]*)\2[ \t]*:(?=[ \t]|$)/.exec(text)
   return found?.[1] === undefined || found[3] === undefined ? undefined : { indent: found[1].length, key: found[3] }
 }

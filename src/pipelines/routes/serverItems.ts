@@ -1,10 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml"
-import { type ProxyText, valueOf } from "./proxyText.ts"
-import { entriesIn } from "./queryProxy.ts"
+import { type ProxyText, readMapValue } from "./proxyText.ts"
+import { readSectionEntries } from "./queryProxy.ts"
 import { isReversible, withPort } from "./serverUrl.ts"
 
 /** A server of a load balancer, and its place in the text. */
-export interface Item {
+export interface ServerItem {
   readonly service: string
   readonly url: string
   readonly start: number
@@ -24,8 +24,8 @@ const hasReferences = (node: Node): boolean => {
 }
 
 /** URL of a server as it is written; none where it has none. */
-export const urlOf = (server: unknown): string | undefined => {
-  const url = valueOf(server, "url")
+export const readServerUrl = (server: unknown): string | undefined => {
+  const url = readMapValue(server, "url")
   return isScalar(url) && typeof url.value === "string" ? url.value : undefined
 }
 
@@ -34,12 +34,12 @@ const contentEnd = (text: string, [start, end]: readonly [number, number]) =>
   start + text.slice(start, end).trimEnd().length
 
 /** The servers of all load balancers that are written so that one can be spliced. */
-export const itemsOf = (proxy: ProxyText, body: string): ReadonlyArray<Item> =>
-  [...entriesIn(proxy, "services")].flatMap(([service, entry]) => {
-    const servers = valueOf(valueOf(entry, "loadBalancer"), "servers")
+export const listServerItems = (proxy: ProxyText, body: string): ReadonlyArray<ServerItem> =>
+  [...readSectionEntries(proxy, "services")].flatMap(([service, entry]) => {
+    const servers = readMapValue(readMapValue(entry, "loadBalancer"), "servers")
     if (!isSeq(servers) || !isMap(entry) || hasReferences(entry)) return []
-    return servers.items.flatMap((server): ReadonlyArray<Item> => {
-      const url = urlOf(server)
+    return servers.items.flatMap((server): ReadonlyArray<ServerItem> => {
+      const url = readServerUrl(server)
       if (!isMap(server) || url === undefined || !server.range || !isReversible(url)) return []
       const [first, valueEnd] = server.range
       const isFlow = servers.flow === true
@@ -57,26 +57,26 @@ const lineEnd = (body: string, at: number) => {
 }
 
 /** The item's own lines: from the one with its dash to the last with its content. */
-const linesAround = (body: string, { end, start }: Item) => ({
+const linesAround = (body: string, { end, start }: ServerItem) => ({
   from: body.lastIndexOf("\n", start - 1) + 1,
   to: lineEnd(body, end)
 })
 
 /** True if the item shares its lines with nothing but a comment. */
-export const isAlone = (body: string, item: Item) => {
+export const isAlone = (body: string, item: ServerItem) => {
   const { from, to } = linesAround(body, item)
   return body.slice(from, item.start).trim() === "" && /^[ \t]*(?:#[^\n]*)?\r?\n?$/.test(body.slice(item.end, to))
 }
 
 /** Replacement of a part of a text. */
-export interface Splice {
+export interface BodySplice {
   readonly from: number
   readonly to: number
   readonly text: string
 }
 
 /** A copy of a server with another port, before it. */
-export const insertion = (body: string, item: Item, port: number): Splice => {
+export const buildServerInsertion = (body: string, item: ServerItem, port: number): BodySplice => {
   const copied = (text: string) => text.replace(item.url, () => withPort(item.url, port))
   if (item.isFlow) {
     return { from: item.start, to: item.start, text: `${copied(body.slice(item.start, item.end))}, ` }
@@ -88,7 +88,7 @@ export const insertion = (body: string, item: Item, port: number): Splice => {
 }
 
 /** Removes a server with its lines, or with its comma. */
-export const removal = (body: string, item: Item): Splice => {
+export const buildServerRemoval = (body: string, item: ServerItem): BodySplice => {
   if (item.isFlow) {
     const before = /,[ \t]*$/.exec(body.slice(0, item.start))
     if (before !== null) return { from: item.start - before[0].length, to: item.end, text: "" }
@@ -102,7 +102,7 @@ export const removal = (body: string, item: Item): Splice => {
 }
 
 /** The text with all of the replacements, which do not overlap. */
-export const spliced = (body: string, splices: ReadonlyArray<Splice>) =>
+export const spliceBody = (body: string, splices: ReadonlyArray<BodySplice>) =>
   splices.toSorted((one, other) => other.from - one.from).reduce(
     (text, { from, text: put, to }) => text.slice(0, from) + put + text.slice(to),
     body

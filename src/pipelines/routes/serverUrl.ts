@@ -2,7 +2,7 @@ const address = /^(https?|h2c):\/\/([^/?#@]*?)(?::(\d{1,5}))?(?=[/?#]|$)/i
 const schemePort = (scheme: string) => (scheme.toLowerCase() === "https" ? 443 : 80)
 
 /** Host and port of a server's URL. */
-export const hostAndPort = (url: string) => {
+export const parseHostAndPort = (url: string) => {
   const [, scheme, host, port] = address.exec(url) ?? []
   return scheme === undefined || host === undefined
     ? undefined
@@ -10,8 +10,8 @@ export const hostAndPort = (url: string) => {
 }
 
 /** True if a server's URL leads to a port of one of these hosts. */
-export const leadsToPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
-  const place = hostAndPort(url)
+export const isUrlOfPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
+  const place = parseHostAndPort(url)
   return place !== undefined && place.port === port && hosts.includes(place.host)
 }
 

@@ -1,17 +1,17 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, type YAMLMap } from "yaml"
-import { keyOf, type ProxyText } from "./proxyText.ts"
+import { type ProxyText, readPairKey } from "./proxyText.ts"
 
 /** Value of a YAML node without its notation, for `sameShape`. */
 export type Shape = string | null | ReadonlyArray<Shape>
 
 /** An entry of a section: its name, and what its key and value hold. */
-export interface Entry {
+export interface ShapeEntry {
   readonly name: string | undefined
   readonly shape: Shape
 }
 
 /** Changes of an edit to the entries of one section of the `http` mapping. */
-export type SectionChange = (section: string, entries: ReadonlyArray<Entry>) => ReadonlyArray<Entry>
+export type SectionChange = (section: string, entries: ReadonlyArray<ShapeEntry>) => ReadonlyArray<ShapeEntry>
 
 const properties = (node: unknown): Shape =>
   isScalar(node) || isCollection(node) ? [node.tag ?? "", node.anchor ?? ""] : null
@@ -22,15 +22,15 @@ const shapeOf = (node: unknown): Shape => {
     const text = typeof node.value === "string" ? node.value : node.source ?? String(node.value)
     return ["scalar", typeof node.value, text, properties(node)]
   }
-  if (isMap(node)) return ["map", properties(node), entriesOf(node).map(({ shape }) => shape)]
+  if (isMap(node)) return ["map", properties(node), listMapEntries(node).map(({ shape }) => shape)]
   if (isSeq(node)) return ["seq", properties(node), node.items.map(shapeOf)]
   return null
 }
 
 /** The entries of a mapping; nothing at all and an empty mapping have none. */
-export const entriesOf = (map: unknown): ReadonlyArray<Entry> =>
+export const listMapEntries = (map: unknown): ReadonlyArray<ShapeEntry> =>
   isMap(map)
-    ? map.items.map(({ key, value }) => ({ name: keyOf(key), shape: [shapeOf(key), shapeOf(value)] }))
+    ? map.items.map(({ key, value }) => ({ name: readPairKey(key), shape: [shapeOf(key), shapeOf(value)] }))
     : []
 
 const isEmpty = (node: unknown) => node === null || (isScalar(node) && node.value === null)
@@ -41,7 +41,7 @@ const sectionShape = (key: unknown, value: unknown, change: SectionChange): Shap
     ? [
       shapeOf(key),
       properties(value) ?? ["", ""],
-      change(keyOf(key) ?? "", entriesOf(value)).map((entry) => entry.shape)
+      change(readPairKey(key) ?? "", listMapEntries(value)).map((entry) => entry.shape)
     ]
     : [shapeOf(key), shapeOf(value)]
 
@@ -51,7 +51,10 @@ const httpShape = (http: YAMLMap, change: SectionChange): Shape => [
 ]
 
 /** Value of a proxy file with the changes of its sections applied. */
-export const proxyShape = ({ document, http }: ProxyText, change: SectionChange = (_, entries) => entries): Shape => {
+export const computeProxyShape = (
+  { document, http }: ProxyText,
+  change: SectionChange = (_, entries) => entries
+): Shape => {
   const root: unknown = document.contents
   if (http === undefined) return shapeOf(root)
   if (root === http) return httpShape(http, change)
@@ -60,4 +63,4 @@ export const proxyShape = ({ document, http }: ProxyText, change: SectionChange 
 }
 
 /** True if two nodes have equal values in the same order. */
-export const sameShape = (one: Shape, other: Shape): boolean => JSON.stringify(one) === JSON.stringify(other)
+export const isSameShape = (one: Shape, other: Shape): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -5,11 +5,11 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { type ResumeRun, Runs } from "../../services/runs/Runs.ts"
 import type { StoredRun } from "../../services/runs/StoredRun.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
+import { buildDeploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { reconcileRollback } from "../releases/reconcileRollback.ts"
-import { rollbackSpec } from "../releases/rollback.ts"
-import { reconcileStack, StackRun, stackSpec } from "../stacks/reconcileStack.ts"
-import { recordedRun } from "../targets/deployTargets.ts"
+import { buildRollbackSpec } from "../releases/rollback.ts"
+import { buildStackSpec, reconcileStack, StackRun } from "../stacks/reconcileStack.ts"
+import { decodeRecordedRun } from "../targets/deployTargets.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
 const deployRequest = Schema.decodeUnknownOption(DeployRequest)
@@ -38,23 +38,23 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
         const { remotePath, server } = yield* findStack(run, asked)
         const directory = run.subject.projectPath ?? asked.projectPath
         return yield* resume(
-          deploySpec(server, directory, remotePath, asked),
+          buildDeploySpec(server, directory, remotePath, asked),
           reconcileDeploy(server, directory, remotePath, run, asked)
         )
       }
       case "rollback": {
         const asked = yield* rollbackRequest(request)
         const { remotePath, server } = yield* findStack(run, asked)
-        return yield* resume(rollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
+        return yield* resume(buildRollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
       }
       case "deploy-all": {
-        const { program, spec } = yield* recordedRun(request, run.requestedBy)
+        const { program, spec } = yield* decodeRecordedRun(request, run.requestedBy)
         return yield* resume(spec, program)
       }
       case "stack": {
         const asked = yield* stackRequest(request)
         const stack = yield* findStack(run, asked)
-        return yield* resume(stackSpec(stack, asked), reconcileStack(stack, asked, run))
+        return yield* resume(buildStackSpec(stack, asked), reconcileStack(stack, asked, run))
       }
       default:
         return false

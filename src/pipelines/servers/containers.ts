@@ -11,7 +11,7 @@ import { findServerOrFail } from "./findServerOrFail.ts"
 const failed = (reason: string) => new ContainersFailed({ reason })
 
 /** The containers that run on a server; with `all` those that do not run too. */
-export const containers = Effect.fn("containers")(function*(
+export const listContainers = Effect.fn("listContainers")(function*(
   serverId: string,
   { all = false }: { readonly all?: boolean } = {}
 ): Effect.fn.Return<ReadonlyArray<Container>, ContainersFailed | ServerUnresolved, Settings | Ssh> {

@@ -5,17 +5,17 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { latestLines } from "./latestLines.ts"
-import type { LogsQuery, WantedLogs } from "./logsQuery.ts"
+import { bufferLatestLines } from "./latestLines.ts"
+import type { LogsQuery, ResolvedLogsQuery } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
 import { takeUntilTime } from "./takeUntilTime.ts"
 
 /** Events of lines that have been read. */
-export const lineEvents = (lines: ReadonlyArray<LogLine>): Stream.Stream<LogEvent> =>
+export const toLineEvents = (lines: ReadonlyArray<LogLine>): Stream.Stream<LogEvent> =>
   Stream.fromIterable(lines.map((data): LogEvent => ({ event: "line", data })))
 
 /** The last event of a log that has an end. */
-export const endEvent = ({ until }: Pick<WantedLogs, "until">): Stream.Stream<LogEvent> =>
+export const makeEndEvent = ({ until }: Pick<ResolvedLogsQuery, "until">): Stream.Stream<LogEvent> =>
   until === "" ? Stream.empty : Stream.succeed<LogEvent>({ event: "end", data: {} })
 
 /**
@@ -33,6 +33,9 @@ export const followLogs = Effect.fn("followLogs")(function*(
 > {
   const { read, wanted } = yield* openLog(serverId, query)
   return Stream.unwrapScoped(
-    Effect.map(read, ({ live, past }) => Stream.concat(lineEvents(past), latestLines(takeUntilTime(live, wanted))))
-  ).pipe(Stream.concat(endEvent(wanted)))
+    Effect.map(
+      read,
+      ({ live, past }) => Stream.concat(toLineEvents(past), bufferLatestLines(takeUntilTime(live, wanted)))
+    )
+  ).pipe(Stream.concat(makeEndEvent(wanted)))
 })

@@ -5,11 +5,11 @@ import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { endEvent, lineEvents } from "./followLogs.ts"
-import { latestLines } from "./latestLines.ts"
-import type { LogsQuery, WantedLogs } from "./logsQuery.ts"
+import { makeEndEvent, toLineEvents } from "./followLogs.ts"
+import { bufferLatestLines } from "./latestLines.ts"
+import type { LogsQuery, ResolvedLogsQuery } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
-import { type ProjectStack, projectStacks } from "./projectStacks.ts"
+import { locateProjectStacks, type ProjectStack } from "./projectStacks.ts"
 import { takeUntilTime } from "./takeUntilTime.ts"
 
 /** Most projects that are followed at once. */
@@ -48,7 +48,7 @@ interface Begun {
 const begin = (
   { project, remotePath, serverId }: ProjectStack,
   query: Omit<LogsQuery, "containerName" | "remotePath">,
-  opened: Deferred.Deferred<WantedLogs>
+  opened: Deferred.Deferred<ResolvedLogsQuery>
 ) =>
   Effect.gen(function*() {
     const { read, wanted } = yield* openLog(serverId, { ...query, remotePath })
@@ -56,7 +56,7 @@ const begin = (
     const { live, past } = yield* read
     return {
       past: past.map((line) => ({ ...line, project })),
-      live: latestLines(takeUntilTime(live, wanted)).pipe(
+      live: bufferLatestLines(takeUntilTime(live, wanted)).pipe(
         Stream.map(withProject(project)),
         Stream.concat(wanted.until === "" ? Stream.make(unavailable(project, { message: closed })) : Stream.empty),
         Stream.catchAll((error) => Stream.make(unavailable(project, error)))
@@ -70,7 +70,7 @@ const late = (project: string, begun: Effect.Effect<Either.Either<Begun, LogsFai
     begun,
     Either.match({
       onLeft: (error) => Stream.make(unavailable(project, error)),
-      onRight: ({ live, past }) => Stream.concat(lineEvents(past), live)
+      onRight: ({ live, past }) => Stream.concat(toLineEvents(past), live)
     })
   ))
 
@@ -84,13 +84,13 @@ export const followProjects = Effect.fn("followProjects")(function*(
   query: Omit<LogsQuery, "containerName" | "remotePath">
 ): Effect.fn.Return<
   Stream.Stream<LogEvent>,
-  LogsFailure | Effect.Effect.Error<ReturnType<typeof projectStacks>>,
+  LogsFailure | Effect.Effect.Error<ReturnType<typeof locateProjectStacks>>,
   Settings | Ssh | Scope.Scope | LocalFiles | Path.Path
 > {
   const wanted = [...new Set(names)]
   if (wanted.length > mostProjects) return yield* noProjects
-  const opened = yield* Deferred.make<WantedLogs>()
-  const logs = yield* Effect.forEach(yield* projectStacks(wanted), (stack) =>
+  const opened = yield* Deferred.make<ResolvedLogsQuery>()
+  const logs = yield* Effect.forEach(yield* locateProjectStacks(wanted), (stack) =>
     Effect.map(
       Effect.forkScoped(Effect.either(begin(stack, query, opened))),
       (fiber) => ({ fiber, project: stack.project })
@@ -116,8 +116,8 @@ export const followProjects = Effect.fn("followProjects")(function*(
     ...pending.map(({ fiber, project }) => late(project, Fiber.join(fiber)))
   ]
   return Stream.fromIterable(refused.map(({ error, project }) => unavailable(project, error))).pipe(
-    Stream.concat(lineEvents(begun.flatMap(({ past }) => past).toSorted(byTime))),
+    Stream.concat(toLineEvents(begun.flatMap(({ past }) => past).toSorted(byTime))),
     Stream.concat(Stream.mergeAll(live, { concurrency: "unbounded" })),
-    Stream.concat(endEvent(yield* Deferred.await(opened)))
+    Stream.concat(makeEndEvent(yield* Deferred.await(opened)))
   )
 })

@@ -23,7 +23,7 @@ const fewByFew = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>): Stream.Stream<A
  * Buffers lines for a slow reader: when the buffer is full, the oldest are dropped and their number takes their
  * place. Memory stays flat, and lines are recent.
  */
-export const latestLines = <E, R>(lines: Stream.Stream<LogLine, E, R>): Stream.Stream<LogEvent, E, R> =>
+export const bufferLatestLines = <E, R>(lines: Stream.Stream<LogLine, E, R>): Stream.Stream<LogEvent, E, R> =>
   Stream.zipWithIndex(lines).pipe(
     (numbered) => Mailbox.fromStream(numbered, { capacity: mostWaiting, strategy: "sliding" }),
     Effect.map(fewByFew),

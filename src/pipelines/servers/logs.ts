@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import { execute } from "../../remote/execute.ts"
 import { containerLogsCommand, isNoStack, logLimit, stackLogsCommand } from "../../remote/logs/logsCommand.ts"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/servers/Container.ts"
-import { lineContains, noSource } from "../../schema/servers/Logs.ts"
+import { describeMissingSource, makeLineFilter } from "../../schema/servers/Logs.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
-import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
+import { type LogsQuery, type ResolvedLogsQuery, resolveLogsQuery } from "./logsQuery.ts"
 
 const failed = (reason: string) => new LogsFailed({ reason })
 
@@ -17,9 +17,9 @@ const failed = (reason: string) => new LogsFailed({ reason })
  * Keeps the last lines whose text contains the wanted one. The server's choice is wider: it includes what the name of the
  * service and redacted secrets contain.
  */
-const onlyContaining = (logs: string, { contains, lines, source, timestamps }: WantedLogs): string => {
+const onlyContaining = (logs: string, { contains, lines, source, timestamps }: ResolvedLogsQuery): string => {
   if (contains === "") return logs
-  const fits = lineContains(contains)
+  const fits = makeLineFilter(contains)
   const textOf = (line: string) => {
     const text = source.kind === "stack" ? line.replace(/^[^|]*\| ?/, "") : line
     return timestamps ? text.replace(/^\S+ ?/, "") : text
@@ -35,7 +35,7 @@ export const logs = Effect.fn("logs")(function*(
 ): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerUnresolved, Settings | Ssh> {
   const server = yield* findServerOrFail(serverId, failed)
   const wanted = yield* Effect.catchTag(
-    wantedLogs(query),
+    resolveLogsQuery(query),
     "LogsTargetMissing",
     ({ message }) => failed(message)
   )
@@ -48,9 +48,9 @@ export const logs = Effect.fn("logs")(function*(
     (error) =>
       failed(
         source.kind === "stack" && error._tag === "RemoteCommandFailed" && isNoStack(error)
-          ? noSource(source, server.name)
+          ? describeMissingSource(source, server.name)
           : describeDockerRefusal(error.message, server)
       )
   )
-  return onlyContaining(yield* withoutSecrets(stdout, { cut: truncated }), wanted)
+  return onlyContaining(yield* scrubSecrets(stdout, { cut: truncated }), wanted)
 })

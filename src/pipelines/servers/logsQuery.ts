@@ -1,7 +1,7 @@
 import { Effect, type ParseResult, Schema } from "effect"
 import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/servers/Container.ts"
-import { Contains, type LogSource, Since, sinceArgument } from "../../schema/servers/Logs.ts"
-import { normalRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
+import { Contains, formatSinceArgument, type LogSource, Since } from "../../schema/servers/Logs.ts"
+import { normalizeRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
 
 /** A logs request as the caller wrote it. An empty string counts as absent. */
@@ -17,7 +17,7 @@ export interface LogsQuery {
 }
 
 /** A decoded logs request. */
-export interface WantedLogs {
+export interface ResolvedLogsQuery {
   readonly source: LogSource
   readonly lines: number
   /** As the scripts on a server take it: empty, a time in UTC, or `-` and how many seconds ago. */
@@ -62,9 +62,9 @@ const invalid = (error: ParseResult.ParseError) =>
   new LogsQueryInvalid({ reason: describeParseError(error, { whole: "The request", part: "option" }) })
 
 /** Reads a logs request: the last 100 lines when it does not say how many, of the stack where it names both. */
-export const wantedLogs = Effect.fn("wantedLogs")(function*(
+export const resolveLogsQuery = Effect.fn("resolveLogsQuery")(function*(
   query: LogsQuery
-): Effect.fn.Return<WantedLogs, LogsQueryInvalid | LogsTargetMissing> {
+): Effect.fn.Return<ResolvedLogsQuery, LogsQueryInvalid | LogsTargetMissing> {
   const { containerName, contains, lines, remotePath, service = "", since, timestamps, until } = yield* decode({
     containerName: given(query.remotePath) === undefined ? given(query.containerName) : undefined,
     remotePath: given(query.remotePath),
@@ -76,7 +76,7 @@ export const wantedLogs = Effect.fn("wantedLogs")(function*(
     service: given(query.service)
   }).pipe(Effect.mapError(invalid))
   const source: LogSource | undefined = remotePath !== undefined
-    ? { kind: "stack", remotePath: normalRemotePath(remotePath) }
+    ? { kind: "stack", remotePath: normalizeRemotePath(remotePath) }
     : containerName !== undefined
     ? { kind: "container", name: containerName }
     : undefined
@@ -85,5 +85,13 @@ export const wantedLogs = Effect.fn("wantedLogs")(function*(
   }
   return source === undefined
     ? yield* new LogsTargetMissing()
-    : { source, lines, since: sinceArgument(since), until: sinceArgument(until), contains, timestamps, service }
+    : {
+      source,
+      lines,
+      since: formatSinceArgument(since),
+      until: formatSinceArgument(until),
+      contains,
+      timestamps,
+      service
+    }
 })

@@ -2,16 +2,16 @@ import { Chunk, Effect, Option, type Scope, Sink, Stream } from "effect"
 import { followLogsCommand, liveMark, longestLogLine, parseLogLine } from "../../remote/logs/followLogsCommand.ts"
 import { logLimit } from "../../remote/logs/logsCommand.ts"
 import { LogsFailed } from "../../schema/servers/Container.ts"
-import { lineContains, type LogLine, noSource, NothingToFollow } from "../../schema/servers/Logs.ts"
-import { boundedLines } from "../../services/bytes/boundedLines.ts"
-import { lastBytes } from "../../services/bytes/lastBytes.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { secretsInUse, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { describeMissingSource, type LogLine, makeLineFilter, NothingToFollow } from "../../schema/servers/Logs.ts"
+import { splitBoundedLines } from "../../services/bytes/boundedLines.ts"
+import { keepLastBytes } from "../../services/bytes/lastBytes.ts"
+import { scrubText } from "../../services/secrets/scrubbed.ts"
+import { scrubSecrets, secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
-import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
+import { type LogsQuery, type ResolvedLogsQuery, resolveLogsQuery } from "./logsQuery.ts"
 
 /** Longest line passed on, in characters. */
 const longestText = 8_000
@@ -32,7 +32,7 @@ const failed = (reason: string) => new LogsFailed({ reason })
 
 /** A log that is being followed: what it has, and what it gets. */
 export interface OpenLog {
-  readonly wanted: WantedLogs
+  readonly wanted: ResolvedLogsQuery
   /** Reads the last lines, and then the further ones; at most one of its two streams at a time. */
   readonly read: Effect.Effect<
     { readonly past: ReadonlyArray<LogLine>; readonly live: Stream.Stream<LogLine, LogsFailed> },
@@ -43,11 +43,11 @@ export interface OpenLog {
 
 /** Redacts lines, and leaves out those that do not contain what is wanted. */
 const readable = <E>(lines: Stream.Stream<LogLine, E>, contains: string): Stream.Stream<LogLine, E, Settings> => {
-  const fits = lineContains(contains)
+  const fits = makeLineFilter(contains)
   return Stream.mapChunksEffect(lines, (chunk) =>
     Effect.map(secretsInUse, (secrets) =>
       chunk.pipe(
-        Chunk.map((line) => ({ ...line, text: scrubbed(line.text, secrets).slice(0, longestText) })),
+        Chunk.map((line) => ({ ...line, text: scrubText(line.text, secrets).slice(0, longestText) })),
         Chunk.filter(({ text }) => fits(text))
       )))
 }
@@ -62,28 +62,28 @@ export const openLog = Effect.fn("openLog")(function*(
 ) {
   const settings = yield* Settings
   const server = yield* findServerOrFail(serverId, failed)
-  const wanted = yield* Effect.catchTag(wantedLogs(query), "LogsTargetMissing", ({ message }) => failed(message))
+  const wanted = yield* Effect.catchTag(resolveLogsQuery(query), "LogsTargetMissing", ({ message }) => failed(message))
   const orRefused = ({ message }: { readonly message: string }) => failed(describeDockerRefusal(message, server))
   const process = yield* Effect.mapError(
     (yield* Ssh).spawn(server, followLogsCommand(wanted.source, wanted, server.useSudo)),
     (error) => error._tag === "TooManyFollowers" ? error : orRefused(error)
   )
-  const said = lastBytes(4 * 1024)
+  const said = keepLastBytes(4 * 1024)
   const quiet = yield* process.stderr.pipe(
     Stream.runForEach((chunk) => Effect.sync(() => said.add(chunk))),
     Effect.ignore,
     Effect.forkScoped
   )
-  const lines = process.stdout.pipe(boundedLines(longestLogLine), Stream.mapError(orRefused))
+  const lines = process.stdout.pipe(splitBoundedLines(longestLogLine), Stream.mapError(orRefused))
   const [begun, rest] = yield* Stream.peel(lines, Sink.head<string>()).pipe(
     Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => failed(`"${server.name}" does not answer`) })
   )
   if (Option.contains(begun, "none")) {
-    return yield* new NothingToFollow({ reason: noSource(wanted.source, server.name, wanted.service) })
+    return yield* new NothingToFollow({ reason: describeMissingSource(wanted.source, server.name, wanted.service) })
   }
   if (!Option.contains(begun, "following")) {
     yield* quiet
-    return yield* failed(describeDockerRefusal(yield* withoutSecrets(said.text().trim()), server))
+    return yield* failed(describeDockerRefusal(yield* scrubSecrets(said.text().trim()), server))
   }
   const parsed = <E>(texts: Stream.Stream<string, E>) =>
     Stream.provideService(readable(Stream.filterMap(texts, parseLogLine), wanted.contains), Settings, settings)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { ProjectUnknown, ProjectWithoutServer } from "../../schema/projects/Project.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { placesOf } from "../projects/inspectProject.ts"
+import { listDeployPlaces } from "../projects/inspectProject.ts"
 import { listProjects } from "../projects/listProjects.ts"
 
 /** Location of a project's stack. */
@@ -12,7 +12,7 @@ export interface ProjectStack {
 }
 
 /** Locates the stacks of projects by their names; the only stored server is that of a project that names none. */
-export const projectStacks = Effect.fn("projectStacks")(function*(names: ReadonlyArray<string>) {
+export const locateProjectStacks = Effect.fn("locateProjectStacks")(function*(names: ReadonlyArray<string>) {
   const projects = yield* listProjects()
   const [only, ...others] = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   const found = yield* Effect.forEach(names, (name) =>
@@ -21,7 +21,7 @@ export const projectStacks = Effect.fn("projectStacks")(function*(names: Readonl
       if (found === undefined) return yield* new ProjectUnknown({ name, known: projects.map((each) => each.name) })
       const serverId = found.serverId ?? (others.length === 0 ? only?.id : undefined)
       if (serverId === undefined) return yield* new ProjectWithoutServer({ name })
-      const places = placesOf({ ...found, serverId })
+      const places = listDeployPlaces({ ...found, serverId })
       return places.map((place): ProjectStack => ({ project: name, ...place }))
     }))
   return found.flat()

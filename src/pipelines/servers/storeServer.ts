@@ -3,7 +3,7 @@ import { type ServerInput, usualSshPort } from "../../schema/servers/Server.ts"
 import { HostKeyTaken, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
-import { fileChange } from "../settings/fileChange.ts"
+import { buildSettingsChanged } from "../settings/fileChange.ts"
 import { resolveJumpHost } from "./resolveJumpHost.ts"
 
 /** The stored server that an input replaces. */
@@ -24,7 +24,7 @@ export const planServer = Effect.fn("planServer")(function*(
     newId: newId ?? undefined,
     uniqueName: uniqueName ?? false
   })
-  return { server, change: yield* fileChange(settings.file, text) }
+  return { server, change: yield* buildSettingsChanged(settings.file, text) }
 })
 
 /** Adds a server or replaces one, and insists from then on on the host key that was confirmed for it. */

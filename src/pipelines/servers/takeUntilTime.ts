@@ -1,6 +1,6 @@
 import { Clock, Effect, Stream } from "effect"
 import type { LogLine } from "../../schema/servers/Logs.ts"
-import type { WantedLogs } from "./logsQuery.ts"
+import type { ResolvedLogsQuery } from "./logsQuery.ts"
 
 /** Grace for lines that are under way when the time has come, in milliseconds. */
 const grace = 2_000
@@ -11,7 +11,7 @@ const grace = 2_000
  */
 export const takeUntilTime = <E, R>(
   live: Stream.Stream<LogLine, E, R>,
-  { until }: Pick<WantedLogs, "until">
+  { until }: Pick<ResolvedLogsQuery, "until">
 ): Stream.Stream<LogLine, E, R> => {
   if (until === "" || until.startsWith("-")) return live
   const end = Date.parse(until)

@@ -9,14 +9,14 @@ import {
 } from "../../schema/settings/SettingsList.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { fileChange } from "./fileChange.ts"
+import { buildSettingsChanged } from "./fileChange.ts"
 import { inspectRoot } from "./inspectRoot.ts"
-import { addressRefusal, settingRefusal } from "./settingRights.ts"
+import { findAddressRefusal, findSettingRefusal } from "./settingRights.ts"
 
 const permit = ({ settings }: SettingsChange) =>
   Effect.forEach(Object.entries(settings), ([setting, value]) =>
     Effect.gen(function*() {
-      const reason = (yield* settingRefusal(setting, value)) ?? (yield* addressRefusal(setting, settings))
+      const reason = (yield* findSettingRefusal(setting, value)) ?? (yield* findAddressRefusal(setting, settings))
       if (reason !== undefined) return yield* new SettingForbidden({ setting, reason })
     }), { discard: true })
 
@@ -41,7 +41,7 @@ export const changeSettings = Effect.fn("changeSettings")(function*(
     : Option.none()
   const changed = isPlan ? planned : yield* settings.changeSettings(values)
   return {
-    ...yield* fileChange(settings.file, changed),
+    ...yield* buildSettingsChanged(settings.file, changed),
     ...(Option.isSome(root) ? { projectsRoot: root.value } : {})
   }
 })

@@ -3,7 +3,7 @@ import { Effect, Either, Option } from "effect"
 import { settingDefinitions } from "../../schema/Settings.ts"
 import type { ProjectsRoot, SettingJson } from "../../schema/settings/SettingsList.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { absolutePath } from "../../services/settings/read/absolutePath.ts"
+import { toAbsolutePath } from "../../services/settings/read/absolutePath.ts"
 import { hasReference } from "../../services/settings/read/reference.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { listProjectsIn } from "../projects/listProjects.ts"
@@ -16,7 +16,7 @@ const rootPath = (value: SettingJson) =>
     const text = value ?? settingDefinitions["projects.root"].fallback
     return typeof text !== "string" || text === "" || hasReference(text)
       ? Option.none()
-      : Option.some(absolutePath(path, path.dirname(file), text))
+      : Option.some(toAbsolutePath(path, path.dirname(file), text))
   })
 
 // A form asks while a path is typed: a huge directory on the way must not hold it up.

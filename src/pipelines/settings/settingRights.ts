@@ -18,7 +18,7 @@ const whereTelemetryGoes = "decides where this machine sends telemetry and its h
  * Reason why the current caller may not give a setting this value, or any value; undefined where it may.
  * @param value null for no value in particular
  */
-export const settingRefusal = (setting: string, value: SettingJson) =>
+export const findSettingRefusal = (setting: string, value: SettingJson) =>
   Effect.map(CurrentCaller, ({ isLocal }): string | undefined => {
     if (isLocal === true) return undefined
     if (ofThisMachine.test(setting)) return whatCallersMay
@@ -39,7 +39,7 @@ const tokensByAddress: ReadonlyMap<string, readonly [SettingName, ...ReadonlyArr
  * Reason why the current caller may not change an address; undefined where it may. Another address would get the stored
  * token, which no caller may read, unless the same change replaces it.
  */
-export const addressRefusal = (setting: string, changes: Readonly<Record<string, SettingJson>>) =>
+export const findAddressRefusal = (setting: string, changes: Readonly<Record<string, SettingJson>>) =>
   Effect.gen(function*() {
     const tokens = tokensByAddress.get(setting)
     if (tokens === undefined || (yield* CurrentCaller).isLocal === true) return undefined
@@ -54,7 +54,7 @@ export const addressRefusal = (setting: string, changes: Readonly<Record<string,
   })
 
 /** Reason, as a sentence, why the current caller may not change a setting; null where it may. */
-export const changeRefusal = (setting: string) =>
+export const findChangeRefusal = (setting: string) =>
   Effect.gen(function*() {
     const { limitedBy, role } = yield* CurrentCaller
     if (!mayChange(role)) {
@@ -62,7 +62,7 @@ export const changeRefusal = (setting: string) =>
         ? "A viewer changes nothing"
         : `Agents may only read here: the setting ${limitedBy} is on`
     }
-    const reason = yield* settingRefusal(setting, null)
+    const reason = yield* findSettingRefusal(setting, null)
     return reason === undefined
       ? null
       : `It ${reason}: change it there with berth settings set ${setting}, or in the file`

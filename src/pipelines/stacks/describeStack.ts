@@ -1,6 +1,6 @@
 import type { ContainerState } from "../../remote/stack/inspectCommand.ts"
 import type { StackAnswer } from "../../remote/stack/stackCommand.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 
 const mostNamed = 10
 
@@ -15,7 +15,7 @@ export const describeRunning = (containers: ReadonlyArray<ContainerState>): stri
   if (containers.length === 0) return ""
   const running = containers.filter(({ status }) => status === "running" || status === "restarting").length
   if (containers.length === 1) return running === 1 ? "Its container runs now" : "Its container does not run now"
-  const all = counted(containers.length, "container")
+  const all = pluralize(containers.length, "container")
   return running === 0
     ? `None of its ${all} runs now`
     : running === containers.length

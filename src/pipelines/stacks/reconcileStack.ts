@@ -3,10 +3,10 @@ import type { StackAnswer } from "../../remote/stack/stackCommand.ts"
 import { type StackAction, StackFailed, StackResult } from "../../schema/deploy/Stack.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { RunInterrupted } from "../../schema/runs/runFailures.ts"
-import { remotePathLock } from "../../services/locks/LockKey.ts"
+import { makeRemotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
-import { step } from "../../services/runs/Steps.ts"
-import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
+import { describeHealth, toHealthOutcome } from "../activation/health/describeHealth.ts"
 import { recoveryRetries } from "../activation/recoveryRetries.ts"
 import { describeRunning, describeVolumes, doneWords } from "./describeStack.ts"
 import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
@@ -21,12 +21,12 @@ export const StackRun = Schema.Struct({
 export interface StackRun extends Schema.Schema.Type<typeof StackRun> {}
 
 /** The run of what is done to a stack: what it is, beside its program. */
-export const stackSpec = (
+export const buildStackSpec = (
   { remotePath, server }: Stack,
   request: StackRun
 ): RunSpec<StackResult, typeof StackResult.Encoded> => ({
   kind: "stack",
-  key: remotePathLock(server, remotePath),
+  key: makeRemotePathLock(server, remotePath),
   subject: { serverId: server.id, remotePath, action: request.action },
   request,
   result: StackResult,
@@ -55,7 +55,7 @@ const again = { stop: "Stop", start: "Start", restart: "Restart", remove: "Remov
 export const reconcileStack = Effect.fn("reconcileStack")(
   function*(stack: Stack, { action, volumes }: Pick<StackRun, "action" | "volumes">, left: Run) {
     const { remotePath, server } = stack
-    const answer = yield* step(
+    const answer = yield* executeStep(
       "reconcile",
       Effect.retry(runStackCommand(stack, action, "settled"), {
         schedule: recoveryRetries,
@@ -88,10 +88,10 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const health = yield* step(
+    const health = yield* executeStep(
       "health",
       awaitStackHealth(stack, answer),
-      healthOutcome
+      toHealthOutcome
     )
     // The containers that run may have run before: it is unknown if the start reached the rest.
     if (action === "start" && health.status !== "healthy") {

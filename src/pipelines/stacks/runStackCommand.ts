@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { composeError } from "../../remote/activation/composeError.ts"
-import { serverWords } from "../../remote/execute.ts"
+import { parseComposeError } from "../../remote/activation/composeError.ts"
+import { scrubServerOutput } from "../../remote/execute.ts"
 import { parseStack, type StackAnswer, stackCommand } from "../../remote/stack/stackCommand.ts"
 import { type StackAction, StackFailed, StackMissing } from "../../schema/deploy/Stack.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { currentHealthOptions } from "../activation/currentHealthOptions.ts"
+import { readCurrentHealthOptions } from "../activation/currentHealthOptions.ts"
 import { awaitHealth } from "../activation/health/awaitHealth.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 import { describeRunning } from "./describeStack.ts"
@@ -34,7 +34,7 @@ export const runStackCommand = (
     const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
     const answer = parseStack(stdout)
     if (code !== 0) {
-      const reason = describeDockerRefusal(serverWords(server, composeError(stderr)), server)
+      const reason = describeDockerRefusal(scrubServerOutput(server, parseComposeError(stderr)), server)
       const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
       return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
     }
@@ -54,5 +54,5 @@ export const awaitStackHealth = ({ remotePath, server }: Stack, { containers }: 
     }
     const names = [...new Set(containers.map(({ service }) => service))]
     const services = names.map((name) => ({ name, builds: false, runs: true, envFiles: [] }))
-    return yield* awaitHealth(server, services, containers, yield* currentHealthOptions(server, remotePath))
+    return yield* awaitHealth(server, services, containers, yield* readCurrentHealthOptions(server, remotePath))
   })

@@ -13,25 +13,25 @@ import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step } from "../../services/runs/Steps.ts"
+import { executeStep } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
-import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
-import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
+import { limitConcurrentDeploys } from "../activation/besideOtherDeploys.ts"
+import { describeHealth, toHealthOutcome } from "../activation/health/describeHealth.ts"
 import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { describeRemoval, describeRunning, doneWords } from "./describeStack.ts"
-import { stackSpec } from "./reconcileStack.ts"
+import { buildStackSpec } from "./reconcileStack.ts"
 import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
 
 const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
   Effect.gen(function*() {
     const { remotePath, server } = stack
     // Before the lock, which makes a directory where there is none.
-    yield* step("preflight", runStackCommand(stack, action, "look"), () => "the stack is there")
+    yield* executeStep("preflight", runStackCommand(stack, action, "look"), () => "the stack is there")
     yield* acquireDeployLock(server, remotePath)
-    const answer = yield* uncancellable(step(
+    const answer = yield* uncancellable(executeStep(
       action,
       runStackCommand(stack, action, "do", volumes),
       ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
@@ -43,10 +43,10 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const health = yield* step(
+    const health = yield* executeStep(
       "health",
       awaitStackHealth(stack, answer),
-      healthOutcome
+      toHealthOutcome
     )
     return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
   }).pipe(Effect.scoped)
@@ -55,7 +55,7 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
  * Stops, starts, restarts or removes the stack at a remote path, under its deploy lock. A removal takes away what Berth
  * brought there, and never `data/`; the volumes go with it only where that is asked for.
  */
-export const stackAction = Effect.fn("stackAction")(function*(
+export const executeStackAction = Effect.fn("executeStackAction")(function*(
   action: StackAction,
   { remotePath, serverId, ...more }: StackRequest | StackRemoval
 ): Effect.fn.Return<
@@ -66,7 +66,7 @@ export const stackAction = Effect.fn("stackAction")(function*(
   const stack = yield* resolveStackToChange({ remotePath, serverId })
   const volumes = "volumes" in more && more.volumes === true
   return yield* (yield* Runs).run(
-    stackSpec(stack, { action, remotePath, serverId: stack.server.id, volumes }),
-    besideOtherDeploys(stack.server)(carryOut(stack, action, volumes))
+    buildStackSpec(stack, { action, remotePath, serverId: stack.server.id, volumes }),
+    limitConcurrentDeploys(stack.server)(carryOut(stack, action, volumes))
   )
 })

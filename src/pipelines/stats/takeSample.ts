@@ -1,8 +1,8 @@
 import { Clock, Effect, Either } from "effect"
-import { commandFailed } from "../../remote/execute.ts"
+import { makeCommandFailed } from "../../remote/execute.ts"
 import { parseSample, sampleCommand, sampleExit } from "../../remote/server/sampleCommand.ts"
 import type { StatsPoint } from "../../schema/StatsHistory.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
@@ -18,7 +18,7 @@ const ask = (id: string) =>
       ? undefined
       : code === sampleExit.noDocker
       ? describeDockerRefusal(stderr.trim(), access)
-      : commandFailed(access, command, code, stderr).message
+      : makeCommandFailed(access, command, code, stderr).message
     return { stdout, error }
   })
 
@@ -28,5 +28,5 @@ export const takeSample = Effect.fn("stats.takeSample")(function*(id: string) {
   const asked = yield* Effect.either(ask(id))
   const { error, stdout } = Either.getOrElse(asked, ({ message }) => ({ stdout: "", error: message }))
   const point: StatsPoint = { at, ...parseSample(stdout) }
-  return error === undefined ? point : { ...point, error: (yield* withoutSecrets(error)).slice(0, longestError) }
+  return error === undefined ? point : { ...point, error: (yield* scrubSecrets(error)).slice(0, longestError) }
 })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
 import { TargetsResult } from "../../schema/targets/Targets.ts"
-import { targetsLock } from "../../services/locks/LockKey.ts"
+import { makeTargetsLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 
 /** Recorded request, from which another process can go on with the run: `container.json` may have changed since. */
@@ -21,9 +21,9 @@ export interface TargetsRun extends Schema.Schema.Type<typeof TargetsRun> {}
 export type RunTarget = TargetsRun["targets"][number]
 
 /** The run of a deploy to several targets: what it is, beside its program. */
-export const targetsSpec = (request: TargetsRun): RunSpec<TargetsResult, typeof TargetsResult.Encoded> => ({
+export const buildTargetsSpec = (request: TargetsRun): RunSpec<TargetsResult, typeof TargetsResult.Encoded> => ({
   kind: "deploy-all",
-  key: targetsLock(request.projectPath),
+  key: makeTargetsLock(request.projectPath),
   subject: { projectPath: request.projectPath },
   request,
   result: TargetsResult,
@@ -31,7 +31,7 @@ export const targetsSpec = (request: TargetsRun): RunSpec<TargetsResult, typeof 
 })
 
 /** Labels of targets in steps and sentences: the server, with the directory where several are on it. */
-export const targetLabels = (
+export const formatTargetLabels = (
   targets: ReadonlyArray<Pick<RunTarget, "remotePath" | "server" | "serverId">>
 ): ReadonlyArray<string> =>
   targets.map(({ remotePath, server, serverId }) =>

@@ -6,9 +6,9 @@ import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { deploy } from "../deploy/deploy.ts"
-import { outcomeOf } from "./describeTargets.ts"
+import { readTargetOutcome } from "./describeTargets.ts"
 import { followDeploy } from "./followDeploy.ts"
 import type { RunTarget } from "./TargetsRun.ts"
 
@@ -73,7 +73,7 @@ export const deployTarget = (
     const begun = yield* Ref.make(Option.none<string>())
     const { planHash: _, ...place } = target
     const follow = (id: string) =>
-      Effect.flatMap(followDeploy(id, label), (run) => note({ ...place, runId: id, ...outcomeOf(run) }))
+      Effect.flatMap(followDeploy(id, label), (run) => note({ ...place, runId: id, ...readTargetOutcome(run) }))
     const cancelBegun = Effect.gen(function*() {
       const id = yield* Ref.get(begun)
       if (Option.isNone(id) || !(yield* isCancelled)) return
@@ -86,7 +86,7 @@ export const deployTarget = (
       // Refused before a run was recorded, whose steps would tell it.
       Effect.catchAll(({ message }) =>
         Effect.gen(function*() {
-          const words = yield* withoutSecrets(message)
+          const words = yield* scrubSecrets(message)
           yield* record({ step: label, status: "error", detail: words })
           yield* note({ ...place, runId: null, outcome: "failed", message: words })
         })

@@ -2,21 +2,21 @@ import { Effect, Option, Ref, Schema } from "effect"
 import { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
 import { DeployFailed, type DeployRequest } from "../../schema/deploy/Deploy.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
-import { addressOf } from "../../schema/servers/addressOf.ts"
+import { formatMachineAddress } from "../../schema/servers/addressOf.ts"
 import { type DeployedTarget, targetsAtOnce, type TargetsDeployRequest } from "../../schema/targets/Targets.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { durableStep, Steps } from "../../services/runs/Steps.ts"
+import { executeDurableStep, Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { checkPlan } from "../deploy/containerPlan.ts"
-import { decideDeploy, refusalOf } from "../deploy/decideDeploy.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { decideDeploy, findDeployRefusal } from "../deploy/decideDeploy.ts"
+import { resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
 import { deployTarget } from "./deployTarget.ts"
 import { describeTargets, notTried } from "./describeTargets.ts"
-import { projectTargets } from "./projectTargets.ts"
-import { type RunTarget, targetLabels, TargetsRun, targetsSpec } from "./TargetsRun.ts"
+import { listProjectTargets } from "./projectTargets.ts"
+import { buildTargetsSpec, formatTargetLabels, type RunTarget, TargetsRun } from "./TargetsRun.ts"
 
 /** Fails unless each plan still holds and nothing is in its way: before the first server is changed. */
 const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
@@ -29,7 +29,7 @@ const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
         onUnhealthy: onUnhealthy ?? undefined
       })
       if (planHash !== null) yield* checkPlan(planHash, { server, directory: projectPath, remotePath }, decision)
-      const refusal = refusalOf(decision, projectPath)
+      const refusal = findDeployRefusal(decision, projectPath)
       if (Option.isSome(refusal)) return yield* refusal.value
     }).pipe(
       Effect.mapError((error) =>
@@ -50,10 +50,11 @@ const boundTargets = (targets: ReadonlyArray<RunTarget>) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const addresses = yield* Effect.forEach(targets, ({ serverId }) =>
-      Effect.match(settings.server(serverId), { onFailure: () => serverId, onSuccess: addressOf }))
-    return new Set(targets.filter((_, index) =>
-      addresses.indexOf(addresses[index] ?? "") === index
-    ))
+      Effect.match(settings.server(serverId), {
+        onFailure: () => serverId,
+        onSuccess: formatMachineAddress
+      }))
+    return new Set(targets.filter((_, index) => addresses.indexOf(addresses[index] ?? "") === index))
   })
 
 const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
@@ -61,11 +62,11 @@ const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
     const { parallel, projectPath, targets } = request
     const steps = yield* Steps
     if (targets.every(({ planHash }) => planHash !== null)) {
-      const count = counted(targets.length, "plan holds", "plans hold")
-      yield* durableStep("preflight", Schema.Void, () => checkPlans(request), () => count)
+      const count = pluralize(targets.length, "plan holds", "plans hold")
+      yield* executeDurableStep("preflight", Schema.Void, () => checkPlans(request), () => count)
     }
     const bound = yield* boundTargets(targets)
-    const labels = targetLabels(targets)
+    const labels = formatTargetLabels(targets)
     const outcomes = yield* Ref.make<ReadonlyMap<number, DeployedTarget>>(new Map())
     const all = Effect.map(Ref.get(outcomes), (known) =>
       targets.map((target, index): DeployedTarget => {
@@ -107,14 +108,14 @@ const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
 
 /** The run of a request, in every attempt. */
 const targetsRun = (request: TargetsRun, requestedBy: RequestedBy) => ({
-  spec: targetsSpec(request),
+  spec: buildTargetsSpec(request),
   program: deployAll(request, requestedBy)
 })
 
 const decodeRequest = Schema.decodeUnknownOption(TargetsRun)
 
 /** The run of a recorded request; none where it cannot be read. */
-export const recordedRun = (request: unknown, requestedBy: RequestedBy) =>
+export const decodeRecordedRun = (request: unknown, requestedBy: RequestedBy) =>
   Option.map(decodeRequest(request), (recorded) => targetsRun(recorded, requestedBy))
 
 /**
@@ -122,8 +123,8 @@ export const recordedRun = (request: unknown, requestedBy: RequestedBy) =>
  * healthy; or with `parallel` several at once, and none begins after a failure.
  */
 export const deployTargets = Effect.fn("deployTargets")(function*(request: TargetsDeployRequest) {
-  const projectPath = yield* projectDirectory(request.projectPath)
-  const { isParallel, targets } = yield* projectTargets(projectPath, request.servers)
+  const projectPath = yield* resolveProjectDirectory(request.projectPath)
+  const { isParallel, targets } = yield* listProjectTargets(projectPath, request.servers)
   const hashes = (request.planHash ?? "").split(".").filter((hash) => hash !== "")
   const { requestedBy } = yield* RunRequest
   if (hashes.length > 0 && hashes.length !== targets.length) {

@@ -1,10 +1,10 @@
 import { Option, Predicate } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
-import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
+import { computeRunVerdict, findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import type { DeployedTarget, TargetsResult } from "../../schema/targets/Targets.ts"
-import { counted } from "../../schema/words/counted.ts"
-import { listed } from "../../schema/words/expected.ts"
-import { targetLabels } from "./TargetsRun.ts"
+import { pluralize } from "../../schema/words/counted.ts"
+import { formatList } from "../../schema/words/expected.ts"
+import { formatTargetLabels } from "./TargetsRun.ts"
 
 type Outcome = Pick<DeployedTarget, "message" | "outcome">
 
@@ -17,14 +17,14 @@ const hasRolledBack = ({ steps }: Run): boolean =>
   steps.some(({ status, step }) => step === "rollback" && (status === "done" || status === "warn"))
 
 /** Reads the outcome of a target from the ended run of its deploy. */
-export const outcomeOf = (ended: Option.Option<Run>): Outcome => {
+export const readTargetOutcome = (ended: Option.Option<Run>): Outcome => {
   if (Option.isNone(ended)) return unknown
   const run = ended.value
-  const message = lastWords(run) ?? ""
+  const message = findFinalMessage(run) ?? ""
   if (run.state === "succeeded") return { outcome: "deployed", message }
   if (run.state === "cancelled") return { outcome: "cancelled", message }
   if (Predicate.isNullable(run.result)) return { outcome: "failed", message }
-  if (runVerdict(run, run.result) === "unhealthy") return { outcome: "unhealthy", message }
+  if (computeRunVerdict(run, run.result) === "unhealthy") return { outcome: "unhealthy", message }
   return { outcome: hasRolledBack(run) ? "rolledBack" : "failed", message }
 }
 
@@ -37,20 +37,20 @@ const firstLine = (message: string) => message.split("\n")[0] ?? ""
 
 /** Describes which targets run the new version, and why the others do not. */
 const describe = (targets: ReadonlyArray<DeployedTarget>): string => {
-  const labels = targetLabels(targets)
+  const labels = formatTargetLabels(targets)
   const named = targets.map((target, index) => ({ ...target, label: labels[index] ?? target.server }))
   const done = named.filter(runsNew)
   const skipped = named.filter(({ outcome }) => outcome === "notTried").map(({ label }) => label)
   const told = named.filter(({ outcome }) => outcome !== "deployed" && outcome !== "notTried")
   const verb = done.length === 1 ? "runs" : "run"
-  const count = counted(targets.length, "server")
+  const count = pluralize(targets.length, "server")
   return [
     done.length === 0
       ? `None of ${count} runs the new version.`
       : `${done.length} of ${count} ${verb} the new version: ${done.map(({ label }) => label).join(", ")}.`,
     ...told.map(({ label, message }) => `${label}: ${firstLine(message).replace(/\.$/, "")}.`),
     ...skipped.length === 0 ? [] : [
-      `${listed(skipped, "and")} ${skipped.length === 1 ? "was" : "were"} not tried: what ran there before runs on.`
+      `${formatList(skipped, "and")} ${skipped.length === 1 ? "was" : "were"} not tried: what ran there before runs on.`
     ]
   ].join(" ")
 }

@@ -5,16 +5,16 @@ import {
   type TargetsPlan,
   type TargetsPlanRequest
 } from "../../schema/targets/Targets.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { containerPlan } from "../deploy/containerPlan.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
-import { projectTargets, type Target } from "./projectTargets.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
+import { planContainers } from "../deploy/containerPlan.ts"
+import { resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
+import { listProjectTargets, type ResolvedTarget } from "./projectTargets.ts"
 
 /** Status of the errors of one server. */
 const serverFailed = 502
 
-const plan = (target: Target, request: TargetsPlanRequest) =>
-  containerPlan({
+const plan = (target: ResolvedTarget, request: TargetsPlanRequest) =>
+  planContainers({
     projectPath: request.projectPath,
     serverId: target.serverId,
     remotePath: target.remotePath,
@@ -25,14 +25,14 @@ const plan = (target: Target, request: TargetsPlanRequest) =>
     // Any other error is the project's, and the same for every target.
     Effect.catchIf(
       ({ status }) => status === serverFailed,
-      ({ message }) => Effect.map(withoutSecrets(message), (error): PlannedTarget => ({ ...target, plan: null, error }))
+      ({ message }) => Effect.map(scrubSecrets(message), (error): PlannedTarget => ({ ...target, plan: null, error }))
     )
   )
 
 /** Plans the deploys to the targets of a project, with a hash that binds later deploys to all plans. Changes nothing. */
 export const planTargets = Effect.fn("planTargets")(function*(request: TargetsPlanRequest) {
-  const directory = yield* projectDirectory(request.projectPath)
-  const { isParallel, targets } = yield* projectTargets(directory, request.servers)
+  const directory = yield* resolveProjectDirectory(request.projectPath)
+  const { isParallel, targets } = yield* listProjectTargets(directory, request.servers)
   const planned = yield* Effect.forEach(targets, (target) => plan(target, request), { concurrency: targetsAtOnce })
   const hashes = planned.flatMap(({ plan }) => plan?.planHash ?? [])
   return {

@@ -1,29 +1,29 @@
 import { Path } from "@effect/platform"
 import { Effect } from "effect"
 import { containerConfigName, ProjectFileInvalid, ProjectWithoutServer } from "../../schema/projects/Project.ts"
-import { callNameOf, findServer } from "../../schema/servers/findServer.ts"
-import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import { findServer, formatServerReference } from "../../schema/servers/findServer.ts"
+import { parseRemotePath } from "../../schema/servers/RemotePath.ts"
 import { TargetUnknown } from "../../schema/targets/Targets.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { remotePathOf, targetsOf } from "../projects/inspectProject.ts"
+import { listDeclaredTargets, resolveRemotePath } from "../projects/inspectProject.ts"
 
 /** A place that a project is deployed to. */
-export interface Target {
+export interface ResolvedTarget {
   /** Name by which the server is called: its id where several have it. */
   readonly server: string
   readonly serverId: string
   readonly remotePath: string
 }
 
-const keyOf = ({ remotePath, serverId }: Target) => JSON.stringify([serverId, remotePath])
+const keyOf = ({ remotePath, serverId }: ResolvedTarget) => JSON.stringify([serverId, remotePath])
 
 /**
  * The targets of a project in the order of its `container.json`; the only place of a project that names a single server.
  * @param wanted servers whose targets are meant, by id or name; all of them without it
  */
-export const projectTargets = Effect.fn("projectTargets")(function*(
+export const listProjectTargets = Effect.fn("listProjectTargets")(function*(
   directory: string,
   wanted?: ReadonlyArray<string> | null
 ) {
@@ -31,24 +31,24 @@ export const projectTargets = Effect.fn("projectTargets")(function*(
   const name = path.basename(directory)
   const config = yield* readContainerConfig(directory)
   const stored = yield* (yield* Settings).servers
-  const named = targetsOf(config, name)
+  const named = listDeclaredTargets(config, name)
   if (named.length === 0 && (config.serverId ?? "") === "") return yield* new ProjectWithoutServer({ name })
   const places = named.length > 0 ? named : [{
     serverId: config.serverId ?? "",
-    remotePath: remotePathOf(config, name)
+    remotePath: resolveRemotePath(config, name)
   }]
   const targets = yield* Effect.forEach(places, ({ remotePath, serverId }) =>
     Effect.gen(function*() {
       const server = yield* findServer(stored, serverId)
       return {
-        server: callNameOf(stored, server),
+        server: formatServerReference(stored, server),
         serverId: server.id,
-        remotePath: yield* remotePathIn("remotePath", remotePath)
-      } satisfies Target
+        remotePath: yield* parseRemotePath("remotePath", remotePath)
+      } satisfies ResolvedTarget
     }))
   const twice = targets.find((target, index) => targets.slice(0, index).some((other) => keyOf(other) === keyOf(target)))
   if (twice !== undefined) {
-    const reason = `targets names ${quoted(twice.remotePath)} on ${quoted(twice.server)} twice`
+    const reason = `targets names ${quoteInput(twice.remotePath)} on ${quoteInput(twice.server)} twice`
     return yield* new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
   }
   const isParallel = config.parallel === true

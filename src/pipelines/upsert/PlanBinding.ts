@@ -1,8 +1,8 @@
 import { Option } from "effect"
 import type { AppPlan } from "../applications/appPlan.ts"
 import type { PortDecision } from "./hostPort/decideHostPort.ts"
-import type { Live } from "./inputs/findLive.ts"
-import type { Target } from "./inputs/target.ts"
+import type { LiveState } from "./inputs/findLive.ts"
+import type { PlatformTarget } from "./inputs/target.ts"
 import type { RecordAction } from "./record/decideRecord.ts"
 import type { RouteDecision } from "./route/decideRoute.ts"
 import type { PlannedSteps } from "./steps/matchesPlan.ts"
@@ -10,8 +10,8 @@ import type { PlannedSteps } from "./steps/matchesPlan.ts"
 /** Decisions on all steps, made before the first of them runs, with their inputs. */
 export interface Decisions {
   readonly plan: AppPlan
-  readonly target: Target
-  readonly live: Live
+  readonly target: PlatformTarget
+  readonly live: LiveState
   readonly sync: Option.Option<RecordAction>
   readonly port: Option.Option<PortDecision>
   readonly route: Option.Option<RouteDecision>

@@ -1,7 +1,7 @@
 import { Effect, Option, Ref, Schema } from "effect"
 import type { PlanMoved } from "../../schema/applications/PlatformPlan.ts"
 import { UpsertFailed, type UpsertRequest } from "../../schema/applications/Upsert.ts"
-import { once, type Steps } from "../../services/runs/Steps.ts"
+import { computeOnce, type Steps } from "../../services/runs/Steps.ts"
 import type { DecidedUpsert, PlanServices } from "./decideUpsert.ts"
 import { type Decisions, type PlanBinding, unbound } from "./PlanBinding.ts"
 import { checkUpsertPlan } from "./planUpsert.ts"
@@ -30,10 +30,10 @@ export const bindToPlan = (
           : failed("config", error.message)
       )
     )
-    yield* once("plan", Schema.Literal("holds"), () => check)
+    yield* computeOnce("plan", Schema.Literal("holds"), () => check)
     const now = yield* Ref.get(decided)
     // Stored apart: descriptions that look like a secret are not stored, which must not repeat the check.
-    const planned = yield* once(
+    const planned = yield* computeOnce(
       "planned",
       PlannedSteps,
       () => Effect.succeed(Option.match(now, { onNone: () => ({}), onSome: (answer) => answer.planned }))

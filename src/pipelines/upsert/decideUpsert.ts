@@ -8,14 +8,14 @@ import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { driftDiffs } from "../applications/driftDiffs.ts"
-import { remainingDifferences } from "../applications/remainingDifferences.ts"
+import { computeDriftDiffs } from "../applications/driftDiffs.ts"
+import { computeRemainingDifferences } from "../applications/remainingDifferences.ts"
 import type { Facts } from "../plans/Fact.ts"
 import { describeHostPortAction } from "./hostPort/decideHostPort.ts"
 import { describeHostPort } from "./hostPort/describeHostPort.ts"
-import { describeChanges, describePlan, describeTarget, recordedUpdates } from "./inputs/describeInputs.ts"
+import { describeChanges, describePlan, describeTarget, listChangelogUpdates } from "./inputs/describeInputs.ts"
 import { findLive } from "./inputs/findLive.ts"
-import { findTarget } from "./inputs/findTarget.ts"
+import { findPlatformTarget } from "./inputs/findTarget.ts"
 import { readPlan } from "./inputs/readPlan.ts"
 import type { Decisions } from "./PlanBinding.ts"
 import { describeRecord } from "./record/describeRecord.ts"
@@ -23,7 +23,7 @@ import { describeRouteEdit } from "./route/decideRoute.ts"
 import { describeRoute } from "./route/describeRoute.ts"
 import { describeChangelog, describeDeployment } from "./steps/describeLastSteps.ts"
 import type { PlannedSteps } from "./steps/matchesPlan.ts"
-import { type Part, part } from "./steps/Part.ts"
+import { makePart, type Part } from "./steps/Part.ts"
 import { describeWebhook } from "./webhook/describeWebhook.ts"
 
 /** Services that planning reads with. */
@@ -53,7 +53,7 @@ const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   return parts.map((one, index) =>
     last < 0 || index <= last
       ? one
-      : part({ step: one.step, will: "skip", detail: `not reached: it would stop at ${parts[last]?.step}` })
+      : makePart({ step: one.step, will: "skip", detail: `not reached: it would stop at ${parts[last]?.step}` })
   )
 }
 
@@ -63,7 +63,7 @@ const wordsOf = (step: string, words: Option.Option<string>): PlannedSteps =>
 /** Reads the declaration, its target server and the live application. */
 const readInputs = Effect.fn("readInputs")(function*(request: AppRequest) {
   const plan = yield* needed("config", readPlan(request))
-  const target = yield* needed("server", findTarget(plan))
+  const target = yield* needed("server", findPlatformTarget(plan))
   const live = yield* needed("check", findLive(plan))
   return { plan, target, live }
 })
@@ -77,13 +77,13 @@ const describeWrites = Effect.fn("describeWrites")(function*({ live, plan, targe
   const route = yield* describeRoute({ plan, target, app, namesakes, projectPath, portChange: port.change })
   const webhook = yield* describeWebhook(plan, app)
   const changelog = yield* describeChangelog(projectPath, [
-    ...recordedUpdates(plan, app),
+    ...listChangelogUpdates(plan, app),
     ...Option.toArray(port.change),
     ...route.part.changes.filter((change) => change.target === "route")
   ])
   const differing = Option.match(app, {
     onNone: () => [],
-    onSome: (live) => driftDiffs(plan, live, port.envs).diffs
+    onSome: (live) => computeDriftDiffs(plan, live, port.envs).diffs
   })
   return { record, port, route, webhook, changelog, differing }
 })
@@ -93,13 +93,13 @@ type Writes = Effect.Effect.Success<ReturnType<typeof describeWrites>>
 const orderParts = ({ live: { app }, plan, target }: Inputs, writes: Writes): ReadonlyArray<Part> => {
   const { changelog, port, record, route, webhook } = writes
   const found = Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
-  const updates = Option.isNone(app) ? "new app" : describeChanges(recordedUpdates(plan, app))
+  const updates = Option.isNone(app) ? "new app" : describeChanges(listChangelogUpdates(plan, app))
   const deploy = describeDeployment([...record.part.changes, ...port.part.changes, ...route.part.changes])
   return asReached([
-    part({ step: "config", will: "nothing", detail: describePlan({ ...plan, warnings: [] }) }),
-    part({ step: "server", will: "nothing", detail: describeTarget(target) }),
-    part({ step: "check", will: "nothing", detail: found }),
-    part({ step: "validate", will: "nothing", detail: updates }),
+    makePart({ step: "config", will: "nothing", detail: describePlan({ ...plan, warnings: [] }) }),
+    makePart({ step: "server", will: "nothing", detail: describeTarget(target) }),
+    makePart({ step: "check", will: "nothing", detail: found }),
+    makePart({ step: "validate", will: "nothing", detail: updates }),
     record.part,
     port.part,
     route.part,
@@ -115,7 +115,7 @@ const summarizePlan = ({ live: { app }, plan }: Inputs, writes: Writes, parts: R
   const stopping = parts.flatMap(({ detail, step, stops }) => stops ? [`${step}: ${detail}`] : [])
   const reading = [writes.record.part, writes.port.part, writes.route.part, writes.webhook.part]
   const ofFields = reading.slice(0, 3).flatMap((one) => one.changes)
-  const stays = [...remainingDifferences(writes.differing, ofFields), ...reading.flatMap((one) => one.stays)]
+  const stays = [...computeRemainingDifferences(writes.differing, ofFields), ...reading.flatMap((one) => one.stays)]
   const action: PlatformPlan["action"] = Option.isNone(app) ? "create" : changes.length === 0 ? "none" : "update"
   return {
     appName: plan.name,

@@ -10,9 +10,9 @@ import type { PathOutside } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { shownJson, shownText } from "../../services/secrets/shownText.ts"
+import { redactJson, redactText } from "../../services/secrets/shownText.ts"
 import { changedFacts } from "../plans/changedFacts.ts"
-import { planHash } from "../plans/planHash.ts"
+import { computePlanHash } from "../plans/planHash.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { decideUpsert, type PlanServices } from "./decideUpsert.ts"
 import { upsertFacts } from "./upsertFacts.ts"
@@ -25,25 +25,25 @@ export const planUpsert = Effect.fn("planUpsert")(function*(
   const { facts, plan } = yield* decideUpsert(request)
   const digest = yield* planHashDigest
   const secrets = yield* secretsInUse
-  const words = (texts: ReadonlyArray<string>) => texts.map((text) => shownText(text, secrets))
+  const words = (texts: ReadonlyArray<string>) => texts.map((text) => redactText(text, secrets))
   const masked = (change: PlanChange): PlanChange => ({
     ...change,
-    old: shownJson(change.old, secrets),
-    new: shownJson(change.new, secrets)
+    old: redactJson(change.old, secrets),
+    new: redactJson(change.new, secrets)
   })
   return {
-    planHash: planHash(upsertFacts, facts, digest),
+    planHash: computePlanHash(upsertFacts, facts, digest),
     ...plan,
     changes: plan.changes.map(masked),
     ...(plan.stays === undefined ? {} : {
       stays: plan.stays.map((one) => ({
         ...one,
-        declared: shownJson(one.declared, secrets),
-        live: shownJson(one.live, secrets),
-        remedy: shownText(one.remedy, secrets)
+        declared: redactJson(one.declared, secrets),
+        live: redactJson(one.live, secrets),
+        remedy: redactText(one.remedy, secrets)
       }))
     }),
-    steps: plan.steps.map((step) => ({ ...step, detail: shownText(step.detail, secrets) })),
+    steps: plan.steps.map((step) => ({ ...step, detail: redactText(step.detail, secrets) })),
     unknown: words(plan.unknown),
     warnings: words(plan.warnings)
   }
@@ -58,5 +58,5 @@ export const checkUpsertPlan = Effect.fn("checkUpsertPlan")(function*(
   const moved = changedFacts(upsertFacts, hash, facts, yield* planHashDigest)
   if (moved.length === 0) return { decisions, planned }
   const secrets = yield* secretsInUse
-  return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => shownText(words, secrets)) })
+  return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => redactText(words, secrets)) })
 })

@@ -8,14 +8,14 @@ import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { applicationLock } from "../../services/locks/LockKey.ts"
+import { makeApplicationLock } from "../../services/locks/LockKey.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { findEntry, readPlatformFile } from "../applications/platformFile.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { bindToPlan } from "./bindToPlan.ts"
 import { upsertApp } from "./upsertApp.ts"
@@ -23,7 +23,7 @@ import { upsertApp } from "./upsertApp.ts"
 /** Name of the requested application, if its project can be read; the run reports why not. */
 const nameOf = ({ appName, projectPath }: AppRequest) =>
   readPlatformFile(projectPath).pipe(
-    Effect.map(Option.flatMap((apps) => entryNamed(apps, appName))),
+    Effect.map(Option.flatMap((apps) => findEntry(apps, appName))),
     Effect.map(Option.map(({ entry }) => entry.name)),
     Effect.orElseSucceed(() => Option.none<string>())
   )
@@ -33,7 +33,7 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest
   const settings = yield* Settings
   const name = yield* nameOf(request)
   const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
-  const key = applicationLock(
+  const key = makeApplicationLock(
     Option.getOrElse(platformUrl, () => ""),
     Option.getOrElse(name, () => request.projectPath)
   )

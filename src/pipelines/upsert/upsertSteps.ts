@@ -4,23 +4,23 @@ import type { AppRequest } from "../../schema/applications/Drift.ts"
 import { UpsertFailed } from "../../schema/applications/Upsert.ts"
 import { platformFileName } from "../../schema/projects/Project.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { durableStep, once, skip, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
+import { computeOnce, executeDurableStep, skipStep, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { shownJson } from "../../services/secrets/shownText.ts"
+import { redactJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { appendChangelog } from "../applications/changelog.ts"
-import { declaredIn, withoutPlaces } from "../applications/platformFile.ts"
+import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformFile.ts"
 import { applyHostPort } from "./hostPort/applyHostPort.ts"
-import { describeChanges, describePlan, describeTarget, recordedUpdates } from "./inputs/describeInputs.ts"
+import { describeChanges, describePlan, describeTarget, listChangelogUpdates } from "./inputs/describeInputs.ts"
 import { findLive } from "./inputs/findLive.ts"
-import { findTarget } from "./inputs/findTarget.ts"
+import { findPlatformTarget } from "./inputs/findTarget.ts"
 import { readPlan } from "./inputs/readPlan.ts"
-import type { Target } from "./inputs/target.ts"
+import type { PlatformTarget } from "./inputs/target.ts"
 import type { Decisions, PlanBinding } from "./PlanBinding.ts"
 import { applyRecord } from "./record/applyRecord.ts"
-import { applyRoute, type Routed } from "./route/applyRoute.ts"
-import { intentIn } from "./steps/intent.ts"
+import { applyRoute, type RouteOutcome } from "./route/applyRoute.ts"
+import { recordIntent } from "./steps/intent.ts"
 import { matchesPlan } from "./steps/matchesPlan.ts"
 import { StoredChange, StoredCheck, StoredDeployment, StoredPlan, StoredTarget } from "./steps/storedResults.ts"
 import { applyWebhook } from "./webhook/applyWebhook.ts"
@@ -34,7 +34,7 @@ const stage = <A, I, E extends { readonly message: string }, R>(
   state: string = ""
 ): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
   Effect.mapError(
-    durableStep(name, stored, effect, outcome),
+    executeDurableStep(name, stored, effect, outcome),
     ({ message }) => new UpsertFailed({ step: name, reason: message, state })
   )
 
@@ -43,7 +43,7 @@ const orElse = <A, E, R>(decision: Option.Option<A>, effect: Effect.Effect<A, E,
 
 /** Restores a stored plan; its entry was valid when it was stored. */
 const restorePlan = (stored: StoredPlan): Effect.Effect<AppPlan> =>
-  declaredIn(withoutPlaces(platformFileName))(stored.raw, 0).pipe(
+  readDeclaredEntry(makeUnplacedSource(platformFileName))(stored.raw, 0).pipe(
     Effect.map(({ entry }) => ({ ...stored, entry })),
     Effect.orDie
   )
@@ -59,7 +59,7 @@ const describeState = ({ port }: AppPlan, uuid: string, isNew: boolean) => {
 /** An application once its record is written. */
 interface Synced {
   readonly plan: AppPlan
-  readonly target: Target
+  readonly target: PlatformTarget
   readonly check: StoredCheck
   readonly uuid: string
 }
@@ -71,15 +71,15 @@ const stateOf = ({ check, plan, uuid }: Synced) => describeState(plan, uuid, isN
 export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions, planned }: PlanBinding) =>
   Effect.gen(function*() {
     const platform = yield* Platform
-    const intent = intentIn(yield* Steps)
+    const intent = recordIntent(yield* Steps)
     const matches = matchesPlan(planned)
     const decided = <K extends keyof Decisions>(name: K) => Option.map(decisions, (all) => all[name])
     // A repository's address may contain a token.
     const secrets = yield* secretsInUse
     const masked = (change: Change): Change => ({
       ...change,
-      old: shownJson(change.old, secrets),
-      new: shownJson(change.new, secrets)
+      old: redactJson(change.old, secrets),
+      new: redactJson(change.new, secrets)
     })
 
     return {
@@ -88,13 +88,13 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
         restorePlan
       ),
       server: (plan: AppPlan) =>
-        stage("server", StoredTarget, () => orElse(decided("target"), findTarget(plan)), describeTarget),
+        stage("server", StoredTarget, () => orElse(decided("target"), findPlatformTarget(plan)), describeTarget),
       check: (plan: AppPlan) =>
         stage("check", StoredCheck, () =>
           Effect.map(orElse(decided("live"), findLive(plan)), ({ app, namesakes }) => ({
             uuid: Option.map(app, ({ uuid }) => uuid),
             namesakes,
-            updates: recordedUpdates(plan, app).map(masked)
+            updates: listChangelogUpdates(plan, app).map(masked)
           })), ({ uuid }) => Option.match(uuid, { onNone: () => "CREATE", onSome: (id) => `UPDATE ${id}` })),
       validate: (check: StoredCheck) =>
         stage(
@@ -103,7 +103,7 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
           () => Effect.void,
           () => isNew(check) ? "new app" : describeChanges(check.updates)
         ),
-      sync: (plan: AppPlan, target: Target, check: StoredCheck) =>
+      sync: (plan: AppPlan, target: PlatformTarget, check: StoredCheck) =>
         stage(
           "sync",
           Schema.String,
@@ -119,7 +119,8 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
         ),
       route: (synced: Synced, portChange: Option.Option<Change>) =>
         Option.match(synced.plan.domain, {
-          onNone: () => Effect.as(skip("route", "no domain"), { detail: "", change: Option.none() } satisfies Routed),
+          onNone: () =>
+            Effect.as(skipStep("route", "no domain"), { detail: "", change: Option.none() } satisfies RouteOutcome),
           onSome: (domain) =>
             stage(
               "route",
@@ -145,7 +146,7 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
         Effect.gen(function*() {
           const { check, plan, uuid } = synced
           // Durable, so that a repeated append recognizes its entry.
-          const entry = yield* once("changelog entry", ChangelogEntry, () =>
+          const entry = yield* computeOnce("changelog entry", ChangelogEntry, () =>
             Effect.map(DateTime.now, (now) => ({
               timestamp: DateTime.formatIso(now),
               action: isNew(check) ? "create" as const : "update" as const,

@@ -2,11 +2,11 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
 import { type BridgeNote, parseBridgeNote, showBridges } from "../../remote/bridge/bridgeCommand.ts"
 import { execute } from "../../remote/execute.ts"
-import { stackPathIn } from "../../schema/servers/RemotePath.ts"
+import { parseStackPath } from "../../schema/servers/RemotePath.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { addressesOf } from "../bridge/readProxyView.ts"
+import { readAddresses } from "../bridge/readProxyView.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { remotePathOf, targetsOf } from "../projects/inspectProject.ts"
+import { listDeclaredTargets, resolveRemotePath } from "../projects/inspectProject.ts"
 import type { ProxyLocation } from "../routes/proxyLocation.ts"
 
 /** Places of a project: those of its `container.json`, or else each server that has one of these addresses. */
@@ -14,15 +14,15 @@ const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray
   Effect.gen(function*() {
     const config = yield* readContainerConfig(projectPath)
     const name = (yield* Path.Path).basename(projectPath)
-    const named = targetsOf(config, name)
+    const named = listDeclaredTargets(config, name)
     if (named.length > 0) return named
-    const remotePath = remotePathOf(config, name)
+    const remotePath = resolveRemotePath(config, name)
     if (typeof config.serverId === "string" && config.serverId !== "") {
       return [{ serverId: config.serverId, remotePath }]
     }
     const found = yield* Effect.filter(
       yield* (yield* Settings).servers,
-      (server) => Effect.map(addressesOf(server, home, []), (own) => own.some((host) => hosts.includes(host)))
+      (server) => Effect.map(readAddresses(server, home, []), (own) => own.some((host) => hosts.includes(host)))
     )
     return found.map(({ id }) => ({ serverId: id, remotePath }))
   })
@@ -30,7 +30,7 @@ const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray
 /** The note about bridges at a place; none where it cannot be read. */
 const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly remotePath: string }) =>
   Effect.gen(function*() {
-    const path = yield* stackPathIn("remotePath", remotePath)
+    const path = yield* parseStackPath("remotePath", remotePath)
     const access = yield* (yield* Settings).server(serverId)
     const { stdout } = yield* execute(access, showBridges(path))
     return parseBridgeNote(stdout)

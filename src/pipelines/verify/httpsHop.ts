@@ -1,12 +1,12 @@
 import { Effect, Option } from "effect"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { type HttpsAnswer, HttpsProbe } from "../../services/tls/HttpsProbe.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { proxyServer } from "../routes/proxyLocation.ts"
-import { targetOf } from "../routes/routeLines.ts"
-import { findTarget } from "../upsert/inputs/findTarget.ts"
-import { failed, passed } from "./hop.ts"
+import { formatTarget } from "../routes/routeLines.ts"
+import { findPlatformTarget } from "../upsert/inputs/findTarget.ts"
+import { makeFailedOutcome, makePassedOutcome } from "./hop.ts"
 
 const usualPort = 443
 /** Proxies renew a certificate when this many days are left. */
@@ -18,7 +18,7 @@ const renewalDays = 30
  */
 const servedAt = (plan: AppPlan, domain: string) =>
   Effect.gen(function*() {
-    const target = Option.isSome(plan.server) ? yield* Effect.option(findTarget(plan)) : Option.none()
+    const target = Option.isSome(plan.server) ? yield* Effect.option(findPlatformTarget(plan)) : Option.none()
     const local = Option.flatMap(target, ({ ip, local }) => local ? ip : Option.none())
     if (Option.isSome(local)) return { address: local.value, isPublic: false }
     const { host, via } = yield* proxyServer
@@ -27,20 +27,20 @@ const servedAt = (plan: AppPlan, domain: string) =>
 
 const lifeOf = ({ daysLeft, issuer }: HttpsAnswer): string =>
   `its certificate is by ${issuer}, ` +
-  (daysLeft < 0 ? `and ended ${counted(-daysLeft, "day")} ago` : `with ${counted(daysLeft, "day")} left`)
+  (daysLeft < 0 ? `and ended ${pluralize(-daysLeft, "day")} ago` : `with ${pluralize(daysLeft, "day")} left`)
 
 const warningOf = ({ daysLeft, httpStatus }: HttpsAnswer): string | undefined =>
   [
     ...(daysLeft < renewalDays
-      ? [`The certificate ends in ${counted(daysLeft, "day")}: make sure that the proxy renews it`]
+      ? [`The certificate ends in ${pluralize(daysLeft, "day")}: make sure that the proxy renews it`]
       : []),
     ...(httpStatus === 404 ? ["404 is also what a proxy answers for a domain that none of its routers is for"] : [])
   ].join("; ") || undefined
 
 /** Checks that the domain answers over HTTPS at the proxy itself, with a certificate that browsers trust. */
-export const https = (plan: AppPlan) =>
+export const checkHttps = (plan: AppPlan) =>
   Effect.gen(function*() {
-    if (Option.isNone(plan.domain)) return passed("No domain is declared")
+    if (Option.isNone(plan.domain)) return makePassedOutcome("No domain is declared")
     const domain = plan.domain.value
     const { address, isPublic } = yield* servedAt(plan, domain)
     const port = isPublic ? usualPort : yield* (yield* Settings).get("proxy.httpsPort")
@@ -48,11 +48,13 @@ export const https = (plan: AppPlan) =>
       ? "its public address, as the proxy's server is behind a jump host,"
       : port === usualPort
       ? address
-      : targetOf({ targetIp: address, port })
+      : formatTarget({ targetIp: address, port })
     const answer = yield* Effect.either((yield* HttpsProbe).ask({ address, port, domain }))
-    if (answer._tag === "Left") return failed(`https://${domain} does not answer at ${place}: ${answer.left.message}`)
+    if (answer._tag === "Left") {
+      return makeFailedOutcome(`https://${domain} does not answer at ${place}: ${answer.left.message}`)
+    }
     const { distrust, httpStatus } = answer.right
     const said = `https://${domain} at ${place} answers ${httpStatus}; ${lifeOf(answer.right)}`
-    if (distrust !== null) return failed(`${said}; browsers do not trust it: ${distrust}`)
-    return httpStatus < 500 ? passed(said, warningOf(answer.right)) : failed(said)
+    if (distrust !== null) return makeFailedOutcome(`${said}; browsers do not trust it: ${distrust}`)
+    return httpStatus < 500 ? makePassedOutcome(said, warningOf(answer.right)) : makeFailedOutcome(said)
   })

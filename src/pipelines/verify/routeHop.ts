@@ -1,28 +1,28 @@
 import { Effect, Either, Option } from "effect"
 import type { AppPlan } from "../applications/appPlan.ts"
-import { leadsTo } from "../routes/leadsTo.ts"
+import { hasRouteTo } from "../routes/leadsTo.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import { type ProxyText, readProxy } from "../routes/proxyText.ts"
-import { missingMiddlewares, routersFor, targetsFor } from "../routes/queryProxy.ts"
-import { targetOf } from "../routes/routeLines.ts"
-import { findLive, type Live } from "../upsert/inputs/findLive.ts"
-import { findTarget } from "../upsert/inputs/findTarget.ts"
-import { routeNameOf } from "../upsert/inputs/routeName.ts"
-import type { Target } from "../upsert/inputs/target.ts"
+import { findMissingMiddlewares, findRoutersForDomain, listDomainTargets } from "../routes/queryProxy.ts"
+import { formatTarget } from "../routes/routeLines.ts"
+import { findLive, type LiveState } from "../upsert/inputs/findLive.ts"
+import { findPlatformTarget } from "../upsert/inputs/findTarget.ts"
+import { toRouteName } from "../upsert/inputs/routeName.ts"
+import type { PlatformTarget } from "../upsert/inputs/target.ts"
 import { describeRoute } from "../upsert/route/describeRoute.ts"
 import { findBridge } from "./findBridge.ts"
-import { failed, passed } from "./hop.ts"
+import { makeFailedOutcome, makePassedOutcome } from "./hop.ts"
 
 /** Finds routers that the proxy disables because a middleware is missing. */
 const disabled = (proxy: ProxyText, domain: string): string | undefined =>
-  routersFor(proxy, domain).flatMap((router) => {
-    const missing = missingMiddlewares(proxy, router)
+  findRoutersForDomain(proxy, domain).flatMap((router) => {
+    const missing = findMissingMiddlewares(proxy, router)
     return missing.length === 0 ? [] : [`${router} uses ${missing.join(", ")}, which the file does not define`]
   }).map((words) => `The proxy leaves out a router: ${words}`).join("; ") || undefined
 
 /** Warns of the differences that drift and a plan find in the domain's route. */
-const asJudged = (projectPath: string, plan: AppPlan, target: Target, { app, namesakes }: Live) =>
+const asJudged = (projectPath: string, plan: AppPlan, target: PlatformTarget, { app, namesakes }: LiveState) =>
   Effect.gen(function*() {
     const { part } = yield* describeRoute({ plan, target, app, namesakes, projectPath, portChange: Option.none() })
     const changed = part.changes.map(({ label }) => `an upsert would change the ${label}`)
@@ -30,60 +30,62 @@ const asJudged = (projectPath: string, plan: AppPlan, target: Target, { app, nam
   })
 
 /** The platform serves the domain itself: the address that it has decides. */
-const onPlatform = (domain: string, { app }: Live) => {
+const onPlatform = (domain: string, { app }: LiveState) => {
   const url = `https://${domain}`
   const fqdn = Option.match(app, { onNone: () => undefined, onSome: (record) => record.fqdn })
   return fqdn === url
-    ? passed("The platform serves the domain itself: it needs no route")
-    : failed(
+    ? makePassedOutcome("The platform serves the domain itself: it needs no route")
+    : makeFailedOutcome(
       `The platform serves ${fqdn === undefined || fqdn === null || fqdn === "" ? "no address" : fqdn}, and not ${url}`
     )
 }
 
 /** A hop whose warnings are not asked for: what an upsert would change is a bridge that its run removes. */
-const bridged = (detail: string) => ({ ...passed(detail), isBridged: true })
+const bridged = (detail: string) => ({ ...makePassedOutcome(detail), isBridged: true })
 
-const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: Target) =>
+const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: PlatformTarget) =>
   Effect.gen(function*() {
     const home = yield* proxyLocation
     const proxy = readProxy(yield* readProxyText(home))
-    if (Either.isLeft(proxy)) return failed(`The proxy file ${home.file} is not valid YAML`)
-    if (routersFor(proxy.right, domain).length === 0) return failed(`No router of ${home.file} is for ${domain}`)
+    if (Either.isLeft(proxy)) return makeFailedOutcome(`The proxy file ${home.file} is not valid YAML`)
+    if (findRoutersForDomain(proxy.right, domain).length === 0) {
+      return makeFailedOutcome(`No router of ${home.file} is for ${domain}`)
+    }
     const place = { targetIp: Option.getOrElse(ip, () => ""), port: Option.getOrElse(plan.port, () => 0) }
-    const targets = targetsFor(proxy.right, domain)
+    const targets = listDomainTargets(proxy.right, domain)
     const leads = `${home.file} leads ${domain} to ${targets.length === 0 ? "no server" : targets.join(", ")}`
-    const own = targetOf(place).toLowerCase()
+    const own = formatTarget(place).toLowerCase()
     const isElsewhere = targets.length > 0 && !targets.includes(own)
     const bridge = isElsewhere ? yield* findBridge(projectPath, place.port, home, targets) : Option.none()
     if (Option.isSome(bridge)) {
       return bridged(
-        `${leads}, the bridge of run ${bridge.value}, whose step return leads it to ${targetOf(place)} again`
+        `${leads}, the bridge of run ${bridge.value}, whose step return leads it to ${formatTarget(place)} again`
       )
     }
-    if (!leadsTo(proxy.right, { routeName: routeNameOf(plan.name), domain, ...place })) {
-      return failed(
+    if (!hasRouteTo(proxy.right, { routeName: toRouteName(plan.name), domain, ...place })) {
+      return makeFailedOutcome(
         targets.includes(own)
           ? `${leads}, but not over https by the route of ${plan.name}`
-          : `${leads}, and not to ${targetOf(place)}`
+          : `${leads}, and not to ${formatTarget(place)}`
       )
     }
-    return passed(leads, disabled(proxy.right, domain))
+    return makePassedOutcome(leads, disabled(proxy.right, domain))
   })
 
 /** Checks that the domain leads to the application, as drift and plans judge it. */
-export const route = (projectPath: string, plan: AppPlan) =>
+export const checkRoute = (projectPath: string, plan: AppPlan) =>
   Effect.gen(function*() {
-    const target = yield* findTarget(plan)
+    const target = yield* findPlatformTarget(plan)
     const live = yield* Effect.either(findLive(plan))
     const outcome = Option.isNone(plan.domain)
-      ? passed("No domain is declared")
+      ? makePassedOutcome("No domain is declared")
       : target.local
       ? onPlatform(plan.domain.value, yield* live)
       : yield* inProxy(projectPath, plan, plan.domain.value, target)
     if (!outcome.ok) return outcome
-    if ("isBridged" in outcome) return passed(outcome.detail)
+    if ("isBridged" in outcome) return makePassedOutcome(outcome.detail)
     // A platform that does not answer is the first hop's failure.
     const judged = Either.isLeft(live) ? undefined : yield* asJudged(projectPath, plan, target, live.right)
     const warnings = [outcome.warning, judged].flatMap((words) => words ?? [])
-    return passed(outcome.detail, warnings.length === 0 ? undefined : warnings.join("; "))
+    return makePassedOutcome(outcome.detail, warnings.length === 0 ? undefined : warnings.join("; "))
   })

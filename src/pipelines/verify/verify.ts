@@ -3,10 +3,10 @@ import type { AppRequest } from "../../schema/applications/Drift.ts"
 import { type Hop, NotVerifiable, type Verification } from "../../schema/applications/Verify.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { readPlan } from "../upsert/inputs/readPlan.ts"
-import { walk } from "./hop.ts"
-import { application, port } from "./hops.ts"
-import { https } from "./httpsHop.ts"
-import { route } from "./routeHop.ts"
+import { runHop } from "./hop.ts"
+import { checkApplication, checkApplicationPort } from "./hops.ts"
+import { checkHttps } from "./httpsHop.ts"
+import { checkRoute } from "./routeHop.ts"
 
 /**
  * Follows the way of a request to a declared application: the platform says that it runs, its port takes connections,
@@ -21,10 +21,10 @@ export const verify = Effect.fn("verify")(function*(request: AppRequest) {
     DomainWithoutPort: undeclared
   })
   const hops: ReadonlyArray<Hop> = yield* Effect.all([
-    walk("application", application(plan)),
-    walk("port", port(plan)),
-    walk("route", route(request.projectPath, plan)),
-    walk("https", https(plan))
+    runHop("application", checkApplication(plan)),
+    runHop("port", checkApplicationPort(plan)),
+    runHop("route", checkRoute(request.projectPath, plan)),
+    runHop("https", checkHttps(plan))
   ], { concurrency: "unbounded" })
   return { hops, failing: hops.find(({ ok }) => !ok)?.hop ?? null } satisfies Verification
 })

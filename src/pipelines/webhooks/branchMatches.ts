@@ -17,7 +17,7 @@ const fits = (pattern: string, text: string): boolean => {
  * True if a hook's branch filter admits a branch: names, `*`, and one list like `{main,release/*}`. A filter of other
  * signs is not judged: it passes.
  */
-export const branchMatches = (filter: string, branch: string): boolean => {
+export const matchesBranchFilter = (filter: string, branch: string): boolean => {
   if (filter === "" || /[?[\]\\!]/.test(filter)) return true
   const [, list] = /^\{([^{}]*)\}$/.exec(filter) ?? []
   if (list === undefined && /[{}]/.test(filter)) return true

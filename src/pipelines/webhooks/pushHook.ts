@@ -2,7 +2,7 @@ import { Array, Data, Effect, Option, type Redacted } from "effect"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHook, GitHostFailure, Repository } from "../../schema/webhooks/GitHook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
-import { hooksLock } from "../../services/locks/LockKey.ts"
+import { makeHooksLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 
 type Failure = GitHostFailure | SettingsError | FileLocked
@@ -19,14 +19,14 @@ export type HookAction = Data.TaggedEnum<{
 export const HookAction = Data.taggedEnum<HookAction>()
 
 /** The hook that counts among those that lead to `url`: an active one, where there is one. */
-export const hookFor = (hooks: ReadonlyArray<GitHook>, url: string): Option.Option<GitHook> => {
+export const findPushHook = (hooks: ReadonlyArray<GitHook>, url: string): Option.Option<GitHook> => {
   const leading = withUrl(hooks, url)
   return Option.orElse(Array.findFirst(leading, ({ active }) => active), () => Array.head(leading))
 }
 
 /** Decides from a repository's hooks what makes its pushes reach `url`. */
-export const hookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookAction =>
-  Option.match(hookFor(hooks, url), {
+export const decideHookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookAction =>
+  Option.match(findPushHook(hooks, url), {
     onNone: () => HookAction.Create(),
     onSome: (hook) => HookAction.Update({ hook })
   })
@@ -45,13 +45,13 @@ export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
   const gitHost = yield* GitHost
   const locks = yield* Locks
   return yield* Effect.gen(function*() {
-    const action = hookAction(yield* gitHost.hooks(repository), url)
+    const action = decideHookAction(yield* gitHost.hooks(repository), url)
     yield* matchesPlan(action)
     return yield* HookAction.$match(action, {
       Create: () => Effect.map(gitHost.createHook(repository, url, secret), ({ id }) => `created (hook ${id})`),
       Update: ({ hook }) => Effect.map(gitHost.updateHook(repository, hook, secret), ({ id }) => `updated (hook ${id})`)
     })
-  }).pipe(locks.withLock(hooksLock(repository)))
+  }).pipe(locks.withLock(makeHooksLock(repository)))
 })
 
 /**
@@ -69,11 +69,11 @@ export const removeHooks = Effect.fn("removeHooks")(function*(
     const hooks = withUrl(yield* gitHost.hooks(repository), url).filter(({ id }) => only?.includes(id) ?? true)
     yield* Effect.forEach(hooks, (hook) => gitHost.deleteHook(repository, hook))
     return hooks.length
-  }).pipe(locks.withLock(hooksLock(repository)))
+  }).pipe(locks.withLock(makeHooksLock(repository)))
 })
 
 /** True if an active hook of a repository points to `url`. */
-export const hookActive = Effect.fn("hookActive")(function*(
+export const isHookActive = Effect.fn("isHookActive")(function*(
   repository: Repository,
   url: string
 ): Effect.fn.Return<boolean, GitHostFailure | SettingsError, GitHost> {

@@ -3,28 +3,31 @@ import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { repositoryNameOf } from "./repositoryName.ts"
-import { repositoryOf } from "./repositoryOf.ts"
+import { parseRepositoryName } from "./repositoryName.ts"
+import { resolveRepository } from "./repositoryOf.ts"
 
 // `git@host:port/owner/name`, `scheme://user@host:port/owner/name`, or `owner/name`.
 const host = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/|[^/:]*:(?:\d+\/)?)/i
 
 /** The owner that a repository's address names; none if it is only a name. */
-export const ownerIn = (address: string): Option.Option<string> =>
+export const parseRepositoryOwner = (address: string): Option.Option<string> =>
   Option.filter(
     Option.fromNullable(address.trim().replace(host, "").split("/").filter((part) => part !== "").at(-2)),
     (owner) => owner !== ".."
   )
 
 /** The repository of an application as its record names it; under the configured owner where its address has none. */
-export const recordedRepository = (
+export const readRecordedRepository = (
   record: PlatformRecord
 ): Effect.Effect<Option.Option<Repository>, SettingsError, Settings> =>
-  Effect.transposeMapOption(repositoryNameOf(record), (name) =>
-    Option.match(ownerIn(record.git_repository ?? ""), {
-      onNone: () => repositoryOf(name),
-      onSome: (owner) => Effect.succeed({ owner, name })
-    }))
+  Effect.transposeMapOption(
+    parseRepositoryName(record),
+    (name) =>
+      Option.match(parseRepositoryOwner(record.git_repository ?? ""), {
+        onNone: () => resolveRepository(name),
+        onSome: (owner) => Effect.succeed({ owner, name })
+      })
+  )
 
 /** True for two names of one repository: git hosts ignore their case. */
 export const isSameRepository = (one: Repository, other: Repository): boolean =>

@@ -4,5 +4,5 @@ import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** The repository of an application, under the configured owner. */
-export const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>
+export const resolveRepository = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>
   Effect.flatMap(Settings, (settings) => Effect.map(settings.get("gitHost.owner"), (owner) => ({ owner, name })))

@@ -5,12 +5,12 @@ import type { GitHostFailure } from "../../schema/webhooks/GitHook.ts"
 import type { ApplicationUnknown, WebhookTest, WebhookTestRequest } from "../../schema/webhooks/Webhook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { withUrl } from "./pushHook.ts"
-import { repositoryNameOf } from "./repositoryName.ts"
-import { repositoryOf } from "./repositoryOf.ts"
-import { targets } from "./webhooks.ts"
+import { parseRepositoryName } from "./repositoryName.ts"
+import { resolveRepository } from "./repositoryOf.ts"
+import { listWebhookTargets } from "./webhooks.ts"
 
 /**
  * Makes the git host send a test delivery for an application. The git host takes it on and delivers it on its own; what
@@ -24,14 +24,14 @@ export const testWebhook = Effect.fn("testWebhook")(function*(
   GitHost | Platform | Settings
 > {
   const gitHost = yield* GitHost
-  const [app] = yield* targets({ appName })
+  const [app] = yield* listWebhookTargets({ appName })
   if (app === undefined) return yield* Effect.dieMessage("targets answers at least one application of a name")
-  const repo = repositoryNameOf(app)
+  const repo = parseRepositoryName(app)
   const about = { app: app.name, uuid: app.uuid, repo: Option.getOrNull(repo) }
   const unsent = (detail: string) => ({ ...about, hook: null, sent: false, detail })
   if (Option.isNone(repo)) return unsent("The application has no git repository, and so no hook")
 
-  const repository = yield* repositoryOf(repo.value)
+  const repository = yield* resolveRepository(repo.value)
   const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
   const hooks = withUrl(yield* gitHost.hooks(repository), url)
   const hook = hooks.find(({ active }) => active) ?? hooks[0]
@@ -49,7 +49,7 @@ export const testWebhook = Effect.fn("testWebhook")(function*(
         `its page of hook ${hook.id} shows that`
     }),
     Effect.catchAll(({ message }) =>
-      Effect.map(withoutSecrets(`The git host sent no test delivery: ${message}`), (detail) => ({
+      Effect.map(scrubSecrets(`The git host sent no test delivery: ${message}`), (detail) => ({
         ...about,
         hook: hook.id,
         sent: false,

@@ -6,12 +6,12 @@ import type { GitHook } from "../../schema/webhooks/GitHook.ts"
 import type { WebhookFinding } from "../../schema/webhooks/Webhook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { branchMatches } from "./branchMatches.ts"
+import { matchesBranchFilter } from "./branchMatches.ts"
 import { withUrl } from "./pushHook.ts"
-import { repositoryNameOf } from "./repositoryName.ts"
-import { repositoryOf } from "./repositoryOf.ts"
+import { parseRepositoryName } from "./repositoryName.ts"
+import { resolveRepository } from "./repositoryOf.ts"
 
 const setUp = "Set up the application's webhook"
 
@@ -67,7 +67,7 @@ const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
 }
 
 /** Reasons why a hook does not deliver pushes to a branch. */
-export const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
+export const checkHook = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
   const findings: ReadonlyArray<WebhookFinding | false> = [
     !active &&
     { finding: `Hook ${id} is inactive`, fix: "Set up the application's webhook: that makes the hook active" },
@@ -75,7 +75,7 @@ export const hookFindings = ({ active, branchFilter = "", events, id }: GitHook,
       finding: `Hook ${id} is not for pushes: ${events.length === 0 ? "it has no events" : events.join(", ")}`,
       fix: "Choose push events for it on the git host"
     },
-    !branchMatches(branchFilter, branch) && {
+    !matchesBranchFilter(branchFilter, branch) && {
       finding: `Hook ${id} is for branches like ${branchFilter} only, and the application is built from ${branch}`,
       fix: "Change the branch filter of the hook on the git host"
     }
@@ -85,12 +85,12 @@ export const hookFindings = ({ active, branchFilter = "", events, id }: GitHook,
 
 const gitHostFindings = (app: PlatformRecord, name: string) =>
   Effect.gen(function*() {
-    const repository = yield* repositoryOf(name)
+    const repository = yield* resolveRepository(name)
     const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
     const hooks = withUrl(yield* (yield* GitHost).hooks(repository), url)
     const branch = app.git_branch ?? declaredFields.branch.fallback
     // Of several hooks that lead there, one that works is enough.
-    const [best] = hooks.map((hook) => ({ hook, findings: hookFindings(hook, branch) }))
+    const [best] = hooks.map((hook) => ({ hook, findings: checkHook(hook, branch) }))
       .toSorted((a, b) => a.findings.length - b.findings.length)
     const missing = { finding: `No hook of ${repository.owner}/${name} leads to ${url}`, fix: setUp }
     return {
@@ -118,11 +118,11 @@ export interface WebhookReport {
  * too.
  * @param secretSet true if the platform has the configured secret; undefined if that could not be read
  */
-export const webhookFindings = Effect.fn("webhookFindings")(function*(
+export const checkWebhooks = Effect.fn("checkWebhooks")(function*(
   app: PlatformRecord,
   secretSet: Option.Option<Disclosed<boolean>>
 ): Effect.fn.Return<WebhookReport, never, GitHost | Platform | Settings> {
-  const name = repositoryNameOf(app)
+  const name = parseRepositoryName(app)
   if (Option.isNone(name)) {
     const none = { finding: "The application has no git repository", fix: "Give it one on the platform" }
     return { findings: [none], untold: [] }
@@ -144,7 +144,7 @@ export const webhookFindings = Effect.fn("webhookFindings")(function*(
     return { findings: [...ofSecret, ...findings], untold }
   }
   const unread = {
-    finding: yield* withoutSecrets(`The hooks of ${name.value} cannot be read: ${onGitHost.left.message}`),
+    finding: yield* scrubSecrets(`The hooks of ${name.value} cannot be read: ${onGitHost.left.message}`),
     fix: "A deep health check says what the git host lacks"
   }
   return { findings: [...ofSecret, unread], untold: [] }

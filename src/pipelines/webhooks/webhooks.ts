@@ -14,13 +14,13 @@ import {
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { ensureHook, hookActive, removeHooks } from "./pushHook.ts"
-import { repositoryNameOf } from "./repositoryName.ts"
-import { repositoryOf } from "./repositoryOf.ts"
-import { webhookFindings } from "./webhookFindings.ts"
+import { ensureHook, isHookActive, removeHooks } from "./pushHook.ts"
+import { parseRepositoryName } from "./repositoryName.ts"
+import { resolveRepository } from "./repositoryOf.ts"
+import { checkWebhooks } from "./webhookFindings.ts"
 
 const repositoriesAtOnce = 8
 
@@ -29,10 +29,10 @@ type Services = Platform | GitHost | Settings | Locks
 
 /** Collects an effect's findings; a failure becomes a finding. */
 const describeOutcome = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
-  Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
+  Effect.catchAll(effect, ({ message }) => scrubSecrets(`error: ${message}`))
 
 /** The applications that a request is about. */
-export const targets = ({ appName }: WebhookRequest) =>
+export const listWebhookTargets = ({ appName }: WebhookRequest) =>
   Effect.gen(function*() {
     const apps = yield* (yield* Platform).applications
     if (appName === undefined || appName === null) return apps
@@ -54,7 +54,7 @@ const forEachApp = <A, E, R>(
     Array.groupBy(
       Array.map(apps, (app, index) => ({ app, index })),
       ({ app, index }) =>
-        Option.match(repositoryNameOf(app), { onNone: () => `app ${index}`, onSome: (name) => `repository ${name}` })
+        Option.match(parseRepositoryName(app), { onNone: () => `app ${index}`, onSome: (name) => `repository ${name}` })
     )
   )
   const groupProgram = Effect.forEach(({ app, index }: { readonly app: PlatformRecord; readonly index: number }) =>
@@ -73,15 +73,15 @@ export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
   const platform = yield* Platform
   const secret = yield* (yield* Settings).get("gitHost.webhookSecret")
   const webhookUrl = yield* platform.webhookUrl
-  const results = yield* forEachApp(yield* targets(request), (app) =>
+  const results = yield* forEachApp(yield* listWebhookTargets(request), (app) =>
     Effect.gen(function*() {
       const onPlatform = yield* describeOutcome(Effect.as(platform.setWebhookSecret(app.uuid, secret), "secret_set"))
-      const onGitHost = yield* Option.match(repositoryNameOf(app), {
+      const onGitHost = yield* Option.match(parseRepositoryName(app), {
         onNone: () => Effect.succeed("skipped: no git repo configured"),
         onSome: (name) =>
           describeOutcome(
             Effect.flatMap(
-              Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]),
+              Effect.all([resolveRepository(name), platform.webhookUrlOf(app.uuid)]),
               ([repository, url]) => ensureHook(repository, url, secret)
             )
           )
@@ -96,16 +96,16 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
   request: WebhookRequest
 ): Effect.fn.Return<WebhookTeardown, Failure | ApplicationUnknown, Services> {
   const platform = yield* Platform
-  const results = yield* forEachApp(yield* targets(request), (app) =>
+  const results = yield* forEachApp(yield* listWebhookTargets(request), (app) =>
     Effect.gen(function*() {
       const onPlatform = yield* describeOutcome(
         Effect.as(platform.setWebhookSecret(app.uuid, Redacted.make("")), "secret_cleared")
       )
-      const onGitHost = yield* Option.match(repositoryNameOf(app), {
+      const onGitHost = yield* Option.match(parseRepositoryName(app), {
         onNone: () => Effect.succeed("skipped"),
         onSome: (name) =>
           describeOutcome(
-            Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]).pipe(
+            Effect.all([resolveRepository(name), platform.webhookUrlOf(app.uuid)]).pipe(
               Effect.flatMap(([repository, url]) => removeHooks(repository, url)),
               Effect.map((removed) => (removed === 0 ? "none found" : `removed ${removed} hook(s)`))
             )
@@ -126,17 +126,17 @@ export const webhookStatus = Effect.fn("webhookStatus")(
     const webhookUrl = yield* platform.webhookUrl
     const results = yield* Effect.forEach(yield* platform.applications, (app) =>
       Effect.gen(function*() {
-        const repo = repositoryNameOf(app)
+        const repo = parseRepositoryName(app)
         const secretSet = yield* Effect.option(platform.webhookSecretSet(app.uuid))
         const active = yield* Option.match(repo, {
           onNone: () => Effect.succeed(false),
           onSome: (name) =>
-            Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]).pipe(
-              Effect.flatMap(([repository, url]) => hookActive(repository, url)),
+            Effect.all([resolveRepository(name), platform.webhookUrlOf(app.uuid)]).pipe(
+              Effect.flatMap(([repository, url]) => isHookActive(repository, url)),
               Effect.orElseSucceed(() => false)
             )
         })
-        const report = deep ? yield* webhookFindings(app, secretSet) : {}
+        const report = deep ? yield* checkWebhooks(app, secretSet) : {}
         const hidden = Option.filter(secretSet, Disclosed.$is("Hidden"))
         return {
           app: app.name,

@@ -2,7 +2,7 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import type { ComposeKind } from "../deploy/preflightCommand.ts"
 import { isImageName } from "../isImageName.ts"
 import { script } from "./activate.sh.ts"
-import { manifestInput } from "./releaseManifest.ts"
+import { buildManifestInput } from "./releaseManifest.ts"
 
 /** An image of the archive under one of its names; under its id where it has none. */
 export interface ArchiveName {
@@ -104,7 +104,7 @@ export const activateCommand = (
       ...source.names.map(({ id }) => id),
       ...source.names.map(({ name }) => name)
     ],
-    stdin: manifestInput(release),
+    stdin: buildManifestInput(release),
     sudo
   }
 }

@@ -17,7 +17,7 @@ const remarks = [
 const forOne = /^ERROR: for \S+ {2}/
 
 /** The reasons in what a failed compose wrote; all of it where it names none. */
-export const composeError = (said: string): string => {
+export const parseComposeError = (said: string): string => {
   const seen = new Set<string>()
   const reasons = said.split(/\r?\n/)
     .filter((line) => line.trim() !== "" && !remarks.some((remark) => remark.test(line.trimEnd())))

@@ -1,5 +1,5 @@
 import { Data, Option } from "effect"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ContainerState, parseInspect } from "../stack/inspectCommand.ts"
 import { script } from "./outcome.sh.ts"
@@ -38,7 +38,7 @@ export const outcomeCommand = (remotePath: string, sudo: boolean): RemoteCommand
   args: [remotePath],
   sudo,
   // The state of a container holds what its last health checks printed.
-  limit: lineLimit(8, 100_000)
+  limit: makeLineLimit(8, 100_000)
 })
 
 /** Reads the answer of `outcomeCommand`; nothing when no activation was noted there. */

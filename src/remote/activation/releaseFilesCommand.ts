@@ -1,6 +1,6 @@
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { hashesOf } from "../deploy/preflightCommand.ts"
+import { parseHashes } from "../deploy/preflightCommand.ts"
 import { script } from "./releaseFiles.sh.ts"
 
 /** Files of a release as its server keeps them. */
@@ -19,7 +19,7 @@ export const releaseFilesCommand = (remotePath: string, release: string, compose
   script,
   args: [remotePath, release, composeFile],
   sudo: false,
-  limit: lineLimit(8, 100_000)
+  limit: makeLineLimit(8, 100_000)
 })
 
 /** Reads the answer of `releaseFilesCommand`. */
@@ -27,7 +27,7 @@ export const parseReleaseFiles = (output: string): ReleaseFiles => {
   const values = (key: string) =>
     output.split("\n").flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
   return {
-    hashes: hashesOf(values("file")),
+    hashes: parseHashes(values("file")),
     compose: values("composefile").join("\n"),
     env: values("env").join("\n")
   }

@@ -20,7 +20,7 @@ export interface ReleaseManifest {
 const controls = /[\u0000-\u001f\u007f]+/g
 
 /** A release as lines of key and value: the server keeps them as they are. */
-export const manifestLines = (manifest: ReleaseManifest): ReadonlyArray<string> => [
+export const formatManifest = (manifest: ReleaseManifest): ReadonlyArray<string> => [
   `by\t${manifest.by.replaceAll(controls, " ")}`,
   `compose\t${manifest.composeFile}`,
   ...Option.match(manifest.healthMillis, { onNone: () => [], onSome: (millis) => [`health\t${Math.round(millis)}`] }),
@@ -51,7 +51,7 @@ export const parseManifest = (lines: ReadonlyArray<string>): ReleaseManifest => 
 }
 
 /** Start of an activation's standard input: the size of the text in bytes, a line break, and the text. */
-export const manifestInput = (lines: ReadonlyArray<string>): string => {
+export const buildManifestInput = (lines: ReadonlyArray<string>): string => {
   const text = `${lines.join("\n")}\n`
   return `${new TextEncoder().encode(text).length}\n${text}`
 }

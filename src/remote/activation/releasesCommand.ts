@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import type { ReleaseImage } from "../../schema/deploy/Release.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { parseManifest, type ReleaseManifest } from "./releaseManifest.ts"
 import { script } from "./releases.sh.ts"
@@ -12,7 +12,7 @@ export const releasesCommand = (remotePath: string, sudo: boolean): RemoteComman
   args: [remotePath],
   sudo,
   // Twenty releases of ten thousand files each.
-  limit: lineLimit(8, 200_000)
+  limit: makeLineLimit(8, 200_000)
 })
 
 /** A release as the server has it. */

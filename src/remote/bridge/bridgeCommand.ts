@@ -14,13 +14,13 @@ export interface Bridge {
 }
 
 /** Proxy file of an edit: the server that holds it as `host:port` of its SSH server, and the path. */
-export interface ProxyPlace {
+export interface NotedProxyFile {
   readonly server: string
   readonly file: string
 }
 
 /** A proxy file, and the addresses that mean the server of the bridges there. */
-export interface EditedProxy extends ProxyPlace {
+export interface EditedProxy extends NotedProxyFile {
   readonly hosts: ReadonlyArray<string>
 }
 
@@ -64,11 +64,11 @@ export const noteSwitch = (remotePath: string, run: string, edited: NextEdited, 
 }
 
 /** Lets an activation go on to its start; fails once the server has taken the bridges back. */
-export const letGo = (remotePath: string, run: string) =>
+export const continueActivation = (remotePath: string, run: string) =>
   command("going on from the bridge", "go", false)(remotePath, run)
 
 /** Has an activation that has not come to its start take everything back, now or as soon as it waits. */
-export const takeBack = (remotePath: string, run: string) =>
+export const abortActivation = (remotePath: string, run: string) =>
   command("taking the bridge back", "stop", false)(remotePath, run)
 
 /** Prints the note about bridges once no activation is under way. */

@@ -9,15 +9,15 @@ export interface PortRange {
 const anyAddress = new Set(["", "0.0.0.0", "::", "*"])
 
 /** First and last port of "80" or "8000-8010"; nothing where it is neither. */
-export const rangeOf = (ports: string): readonly [first: number, last: number] | undefined => {
+export const parsePortBounds = (ports: string): readonly [first: number, last: number] | undefined => {
   const [, from = "", to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(ports) ?? []
   const [first, last] = [Number(from), Number(to)]
   return from !== "" && first >= 1 && first <= last && last <= 65_535 ? [first, last] : undefined
 }
 
 /** A range of ports as Docker and Compose write it; nothing where it is none. */
-export const portRange = (ports: string, address: string, protocol: string): ReadonlyArray<PortRange> => {
-  const range = rangeOf(ports)
+export const parsePortRange = (ports: string, address: string, protocol: string): ReadonlyArray<PortRange> => {
+  const range = parsePortBounds(ports)
   const bare = address.replace(/^\[(.*)\]$/, "$1")
   return range === undefined ? [] : [{
     first: range[0],

@@ -1,9 +1,9 @@
 import { Array, Option, Schema } from "effect"
 import { decodeJson } from "../../services/parsing/json.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { isImageName } from "../isImageName.ts"
-import { type PortRange, portRange } from "./portRange.ts"
+import { parsePortRange, type PortRange } from "./portRange.ts"
 import { script } from "./preflight.sh.ts"
 
 /** Images whose layers are read: those of the stack, and the newest others up to this number. */
@@ -41,7 +41,7 @@ export const preflightCommand = (
   ],
   stdin: files.map((name) => `./${name}\0`).join(""),
   sudo,
-  limit: lineLimit(8, 100_000)
+  limit: makeLineLimit(8, 100_000)
 })
 
 /** `docker compose`, a `docker-compose` of the same age, or `docker-compose` 1.x. */
@@ -57,7 +57,7 @@ export interface ServerImage {
 }
 
 /** A container of the stack that is there. */
-export interface ContainerThere {
+export interface ExistingContainer {
   readonly id: string
   readonly service: string
   /** The id of its image. */
@@ -66,8 +66,8 @@ export interface ContainerThere {
 }
 
 /** Current state of the remote path; empty unless it is for a plan. */
-export interface StackThere {
-  readonly containers: ReadonlyArray<ContainerThere>
+export interface ExistingStack {
+  readonly containers: ReadonlyArray<ExistingContainer>
   /** The texts of its compose file and of its `.env`; empty where there is none. */
   readonly compose: string
   readonly env: string
@@ -78,7 +78,7 @@ export interface StackThere {
 }
 
 /** The ports that a running container of another directory has. */
-export interface TakenPorts {
+export interface OccupiedPorts {
   readonly container: string
   /** The directory of its stack; empty where it belongs to none. */
   readonly directory: string
@@ -105,8 +105,8 @@ export interface ServerFacts {
   readonly deployed: ReadonlyArray<string>
   /** Another text after every deploy to the remote path. */
   readonly revision: string
-  readonly taken: ReadonlyArray<TakenPorts>
-  readonly there: StackThere
+  readonly taken: ReadonlyArray<OccupiedPorts>
+  readonly there: ExistingStack
   /** Present where a bridge of an earlier deploy was not led back. */
   readonly hasBridge?: true
 }
@@ -121,7 +121,7 @@ const pairOf = (line: string): Option.Option<readonly [string, string]> => {
   return one === undefined || other === undefined ? Option.none() : Option.some([one, other])
 }
 
-const containerThere = (line: string): Option.Option<ContainerThere> => {
+const containerThere = (line: string): Option.Option<ExistingContainer> => {
   const [id = "", image = "", running = "", oneOff = "", ...service] = line.split("|")
   return service.length === 0 || oneOff === "True"
     ? Option.none()
@@ -131,12 +131,12 @@ const containerThere = (line: string): Option.Option<ContainerThere> => {
 /** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
 const published = /(?:^|, )(\[[^\]]*\]|[\w.:]*?):(\d{1,5}(?:-\d{1,5})?)->[\d-]+\/(\w+)/g
 
-const takenBy = (home: string | undefined) => (line: string): Option.Option<TakenPorts> => {
+const takenBy = (home: string | undefined) => (line: string): Option.Option<OccupiedPorts> => {
   const [container = "", ports = "", ...rest] = line.split("|")
   const directory = rest.join("|")
   if (home !== undefined && directory === home) return Option.none()
   const ranges = Array.fromIterable(ports.matchAll(published)).flatMap(([, address = "", range = "", protocol = ""]) =>
-    portRange(range, address, protocol)
+    parsePortRange(range, address, protocol)
   )
   return ranges.length === 0 ? Option.none() : Option.some({ container, directory, ranges })
 }
@@ -145,7 +145,7 @@ const takenBy = (home: string | undefined) => (line: string): Option.Option<Take
  * Reads lines of sha256sum, by the names of the files below the directory. A name with a backslash or line break in it is
  * written in another way: such a file is left out, and so counts as changed.
  */
-export const hashesOf = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+export const parseHashes = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =>
   new Map(Array.filterMap(lines, (line) => {
     const [, hash, name] = /^([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? []
     return hash === undefined || name === undefined ? Option.none() : Option.some([name, hash])
@@ -178,7 +178,7 @@ export const parsePreflight = (output: string): ServerFacts => {
     dockerFreeKiB: number(value("dockerfree")[0]),
     readOnly: value("readonly")[0],
     imageIds: new Map(Array.filterMap(values("image"), pairOf).map(([id, name]) => [name, id])),
-    fileHashes: hashesOf(values("file")),
+    fileHashes: parseHashes(values("file")),
     serverImages: Array.filterMap(values("chain"), (line) => {
       const space = line.indexOf(" ")
       return Option.map(decodeLayers(line.slice(space + 1)), (layers) => ({

@@ -15,13 +15,13 @@ export const uploadCommand = (remotePath: string, name: string, mode: "600" | "6
 })
 
 /** Size in bytes and sha256 in hex of a file on the server. */
-export interface Received {
+export interface ReceivedFile {
   readonly bytes: number
   readonly sha256: string
 }
 
 /** Reads the answer of `uploadCommand`. */
-export const parseReceived = (output: string): Option.Option<Received> => {
+export const parseReceived = (output: string): Option.Option<ReceivedFile> => {
   const match = /^\s*(\d+)\s+([0-9a-f]{64})\b/.exec(output)
   return match?.[1] === undefined || match[2] === undefined
     ? Option.none()

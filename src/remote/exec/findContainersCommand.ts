@@ -1,5 +1,5 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { ownName } from "../stack/containersCommand.ts"
+import { parseContainerName } from "../stack/containersCommand.ts"
 import { script } from "./findContainers.sh.ts"
 
 /** Lists the containers of the stack in a directory, also those that do not run. */
@@ -27,7 +27,7 @@ export const parseFoundContainers = (output: string): ReadonlyArray<StackContain
   return lines.flatMap((line) => {
     const [id = "", names = "", service = "", number = "", state = "", oneoff = ""] = line.replace(/\r$/, "").split("|")
     return /^[0-9a-f]{12,64}$/.test(id) && service !== "" && oneoff !== "True"
-      ? [{ id, name: ownName(names), service, number: Number(number) || 0, state }]
+      ? [{ id, name: parseContainerName(names), service, number: Number(number) || 0, state }]
       : []
   })
 }

@@ -22,7 +22,7 @@ export interface Staged {
 const stagePrefix = ".berth-proxy-"
 
 /** Names for the copies of one edit. `id` makes them unique. */
-export const staged = (id: string): Staged => ({
+export const buildStagedNames = (id: string): Staged => ({
   before: `${stagePrefix}${id}-before`,
   after: `${stagePrefix}${id}-after`
 })

@@ -1,7 +1,7 @@
 import type { ObservedServer, ServerDisk } from "../../schema/Overview.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { ownName } from "../stack/containersCommand.ts"
+import { parseContainerName } from "../stack/containersCommand.ts"
 import { script } from "./overview.sh.ts"
 
 /** The exit code of `overviewCommand` where Docker cannot be used. */
@@ -14,11 +14,11 @@ export const overviewCommand = (paths: ReadonlyArray<string>, sudo: boolean): Re
   args: [],
   stdin: paths.map((path) => `${path}\n`).join(""),
   sudo,
-  limit: lineLimit(4, 20_000)
+  limit: makeLineLimit(4, 20_000)
 })
 
 /** Stack at a remote path, as its server reported it. */
-export interface StackSight {
+export interface ReportedStack {
   /** Status of each of its containers, as Docker words it: `Up 3 hours (healthy)`. */
   readonly statuses: ReadonlyArray<string>
   /** Names of its containers, in the same order. */
@@ -77,7 +77,7 @@ const releaseId = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,99}$/
 export const parseOverview = (
   output: string,
   paths: ReadonlyArray<string>
-): (remotePath: string) => StackSight => {
+): (remotePath: string) => ReportedStack => {
   let home = ""
   const containers = new Map<
     string,
@@ -92,7 +92,7 @@ export const parseOverview = (
     else if (kind === "container") {
       const [ports = "", names = "", ...directory] = rest
       const path = directory.join("\t")
-      const container = { status: first, name: ownName(names), ports }
+      const container = { status: first, name: parseContainerName(names), ports }
       const before = containers.get(path)
       if (before === undefined) containers.set(path, [container])
       else before.push(container)

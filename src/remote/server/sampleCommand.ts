@@ -1,8 +1,8 @@
 import type { ContainerSample, StatsPoint } from "../../schema/StatsHistory.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { ownName } from "../stack/containersCommand.ts"
-import { numberOf, pairOf } from "../stack/figures.ts"
+import { parseContainerName } from "../stack/containersCommand.ts"
+import { parseFigure, parseSizePair } from "../stack/figures.ts"
 import { parseDisks, parseUsage } from "./overviewCommand.ts"
 import { script } from "./sample.sh.ts"
 
@@ -16,14 +16,14 @@ export const sampleCommand = (sudo: boolean): RemoteCommand => ({
   args: [],
   sudo,
   // An hour of these answers is kept.
-  limit: lineLimit(1, 2_000)
+  limit: makeLineLimit(1, 2_000)
 })
 
 const longestName = 255
 const mostContainers = 500
 
 const sumOf = (pair: string) => {
-  const [one, other] = pairOf(pair)
+  const [one, other] = parseSizePair(pair)
   return one + other
 }
 
@@ -35,10 +35,10 @@ const containersIn = (output: string): ReadonlyArray<ContainerSample> => {
     if (kind !== "container" || figures === undefined) return []
     const [cpu = "", memory = "", network = "", block = ""] = figures
     return [{
-      name: ownName(names.join("|")).slice(0, longestName),
+      name: parseContainerName(names.join("|")).slice(0, longestName),
       service: service === "<no value>" ? "" : service.slice(0, longestName),
-      cpuPercent: numberOf(cpu),
-      memoryBytes: pairOf(memory)[0],
+      cpuPercent: parseFigure(cpu),
+      memoryBytes: parseSizePair(memory)[0],
       networkBytes: sumOf(network),
       blockBytes: sumOf(block)
     }]

@@ -12,11 +12,11 @@ export const containersCommand = (sudo: boolean, all = false): RemoteCommand => 
 })
 
 /** Name of a container without the aliases of linked containers, which Docker adds to it: "db,web/db". */
-export const ownName = (names: string) => names.split(",").find((name) => !name.includes("/")) ?? names
+export const parseContainerName = (names: string) => names.split(",").find((name) => !name.includes("/")) ?? names
 
 /** Reads the answer of `containersCommand`. */
 export const parseContainers = (output: string): ReadonlyArray<Container> =>
   output.split("\n").flatMap((line) => {
     const [names = "", status = "", ports = ""] = line.replace(/\r$/, "").split("\t")
-    return names === "" ? [] : [{ name: ownName(names), status, ports }]
+    return names === "" ? [] : [{ name: parseContainerName(names), status, ports }]
   })

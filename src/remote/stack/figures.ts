@@ -13,13 +13,13 @@ const bytesOf = (text: string): number => {
 }
 
 /** Bytes of two sizes that Docker writes side by side: `1.5MiB / 2GiB`. */
-export const pairOf = (text: string): readonly [number, number] => {
+export const parseSizePair = (text: string): readonly [number, number] => {
   const [one = "", other = ""] = text.split(" / ")
   return [bytesOf(one), bytesOf(other)]
 }
 
 /** A number as Docker writes it, with or without `%`; 0 for anything else. */
-export const numberOf = (text: string): number => {
+export const parseFigure = (text: string): number => {
   const number = Number(text.replace("%", ""))
   return Number.isFinite(number) ? number : 0
 }

@@ -1,6 +1,6 @@
 import { Array, Option, Schema } from "effect"
 import { decodeJson } from "../../services/parsing/json.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./inspect.sh.ts"
 
@@ -11,7 +11,7 @@ export const inspectCommand = (ids: ReadonlyArray<string>, sudo: boolean): Remot
   args: ids,
   sudo,
   // The state of a container holds what its last health checks printed.
-  limit: lineLimit(8, 100_000)
+  limit: makeLineLimit(8, 100_000)
 })
 
 /** A container as `inspectCommand` saw it. */

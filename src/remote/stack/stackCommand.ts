@@ -1,5 +1,5 @@
 import type { StackAction } from "../../schema/deploy/Stack.ts"
-import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ContainerState, parseInspect } from "./inspectCommand.ts"
 import { script } from "./stack.sh.ts"
@@ -19,7 +19,7 @@ export const stackCommand = (
   args: [action, remotePath, volumes ? "yes" : "no"],
   sudo,
   // The state of a container holds what its last health checks printed.
-  limit: lineLimit(8, 100_000)
+  limit: makeLineLimit(8, 100_000)
 })
 
 /** Stack on a server, and the changes that an action made to it. */

@@ -1,6 +1,6 @@
 import type { ContainerStats } from "../../schema/servers/Stats.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { numberOf, pairOf } from "./figures.ts"
+import { parseFigure, parseSizePair } from "./figures.ts"
 import { script } from "./stats.sh.ts"
 
 /** Asks Docker what each running container uses. */
@@ -19,16 +19,16 @@ export const parseStats = (output: string): ReadonlyArray<ContainerStats> => {
     const figures = usage.get(id)
     if (kind !== "container" || figures === undefined) return []
     const [cpu = "", memory = "", network = ""] = figures
-    const [memoryBytes, memoryLimitBytes] = pairOf(memory)
-    const [received, sent] = pairOf(network)
+    const [memoryBytes, memoryLimitBytes] = parseSizePair(memory)
+    const [received, sent] = parseSizePair(network)
     return [{
       name: name.join("|").replace(/^\//, ""),
       service: service === "<no value>" ? "" : service,
-      cpuPercent: numberOf(cpu),
+      cpuPercent: parseFigure(cpu),
       memoryBytes,
       memoryLimitBytes,
       networkBytes: received + sent,
-      restarts: Math.trunc(numberOf(restarts)),
+      restarts: Math.trunc(parseFigure(restarts)),
       startedAt
     }]
   })

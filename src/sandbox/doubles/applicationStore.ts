@@ -3,7 +3,7 @@ import type { PlatformMachine } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
 /** Contents of every platform. All of them share one counter of ids. */
-export interface Stored<App, Env> {
+export interface StoredContents<App, Env> {
   readonly applications: ReadonlyArray<App>
   readonly envs: ReadonlyMap<string, ReadonlyArray<Env>>
   readonly counter: number
@@ -31,11 +31,11 @@ export const makeApplicationStore = <
   App extends { readonly uuid: string },
   Env extends { readonly id: number },
   More extends object
->(initial: Stored<App, Env> & More) =>
+>(initial: StoredContents<App, Env> & More) =>
   Effect.map(SynchronizedRef.make(initial), (contents) => {
-    type Contents = Stored<App, Env> & More
+    type Contents = StoredContents<App, Env> & More
 
-    const find = ({ applications }: Stored<App, Env>, uuid: string): Effect.Effect<App, Refused> => {
+    const find = ({ applications }: StoredContents<App, Env>, uuid: string): Effect.Effect<App, Refused> => {
       const found = applications.find((one) => one.uuid === uuid)
       return found === undefined ? Effect.fail(Refused.missing("Application")) : Effect.succeed(found)
     }

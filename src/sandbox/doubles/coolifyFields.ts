@@ -1,21 +1,25 @@
 import { Schema } from "effect"
-import { coolifyKey, takenColumns } from "./declaredColumns.ts"
-import { Addresses, Filled, nullable, said } from "./decodeRequestBody.ts"
+import { buildAcceptedColumns, readCoolifyKey } from "./declaredColumns.ts"
+import { Addresses, annotateMessage, Filled, nullable } from "./decodeRequestBody.ts"
 
 const text = Schema.optional(Schema.String)
 const flag = Schema.optional(Schema.Boolean)
 
 const BuildPack = Schema.Literal("nixpacks", "railpack", "static", "dockerfile", "dockercompose").annotations(
-  said("The selected build pack is invalid.")
+  annotateMessage("The selected build pack is invalid.")
 )
-const Directory = Schema.String.pipe(Schema.pattern(/^\/([a-zA-Z0-9._\-/~@+]*)?$/, said("The format is invalid.")))
-const File = Schema.String.pipe(Schema.pattern(/^\/[a-zA-Z0-9._\-/~@+]+$/, said("The format is invalid.")))
-const Ports = Schema.String.pipe(Schema.pattern(/^(\d+)(,\d+)*$/, said("The format is invalid.")))
-const EnvKey = Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, said("The format is invalid.")))
+const Directory = Schema.String.pipe(
+  Schema.pattern(/^\/([a-zA-Z0-9._\-/~@+]*)?$/, annotateMessage("The format is invalid."))
+)
+const File = Schema.String.pipe(Schema.pattern(/^\/[a-zA-Z0-9._\-/~@+]+$/, annotateMessage("The format is invalid.")))
+const Ports = Schema.String.pipe(Schema.pattern(/^(\d+)(,\d+)*$/, annotateMessage("The format is invalid.")))
+const EnvKey = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, annotateMessage("The format is invalid."))
+)
 
 /** Body of an application's change, as far as the double knows it; anything else is refused. */
 export const CoolifyChanges = Schema.Struct({
-  ...takenColumns(coolifyKey),
+  ...buildAcceptedColumns(readCoolifyKey),
   name: Schema.optional(Filled),
   description: text,
   build_pack: Schema.optional(BuildPack),

@@ -1,7 +1,7 @@
 import { Struct } from "effect"
 import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
-import { coolifyKey, withUnsetColumns } from "./declaredColumns.ts"
-import { newUuid, type PlatformMachine } from "./platformRecords.ts"
+import { readCoolifyKey, withUnsetColumns } from "./declaredColumns.ts"
+import { makeUuid, type PlatformMachine } from "./platformRecords.ts"
 
 /** An application as Coolify stores it. */
 export interface CoolifyApp {
@@ -52,10 +52,10 @@ export interface CoolifySeed {
 }
 
 /** An application before anything is said of it. Its webhook secrets are random from the start. */
-export const bareApp = (id: number): CoolifyApp =>
-  withUnsetColumns(coolifyKey, {
+export const makeBareApp = (id: number): CoolifyApp =>
+  withUnsetColumns(readCoolifyKey, {
     id,
-    uuid: newUuid(),
+    uuid: makeUuid(),
     name: "",
     description: null,
     fqdn: null,
@@ -68,10 +68,10 @@ export const bareApp = (id: number): CoolifyApp =>
     docker_compose_location: "/docker-compose.yaml",
     docker_compose_raw: null,
     docker_compose_domains: null,
-    manual_webhook_secret_gitea: newUuid(),
-    manual_webhook_secret_github: newUuid(),
-    manual_webhook_secret_gitlab: newUuid(),
-    manual_webhook_secret_bitbucket: newUuid(),
+    manual_webhook_secret_gitea: makeUuid(),
+    manual_webhook_secret_github: makeUuid(),
+    manual_webhook_secret_gitlab: makeUuid(),
+    manual_webhook_secret_bitbucket: makeUuid(),
     status: "exited:unhealthy",
     settings: { is_static: false }
   }, ["is_static"])
@@ -80,7 +80,7 @@ export const bareApp = (id: number): CoolifyApp =>
 const reworded = ["docker_compose_domains", "settings"]
 
 /** An application after a change. */
-export const changedApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew): CoolifyApp => {
+export const changeApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew): CoolifyApp => {
   const { docker_compose_domains: services, domains, is_static: isStatic } = changes
   const given = Object.fromEntries(
     Object.entries(changes).filter(([field, value]) => field in app && !reworded.includes(field) && value !== undefined)
@@ -101,10 +101,10 @@ export const changedApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew
 }
 
 /** The two records of a variable. */
-export const envTwins = (id: number, key: string, value: string | null, given: Partial<CoolifyEnv> = {}) =>
+export const makeEnvTwins = (id: number, key: string, value: string | null, given: Partial<CoolifyEnv> = {}) =>
   [false, true].map((preview, index): CoolifyEnv => ({
     id: id + index,
-    uuid: newUuid(),
+    uuid: makeUuid(),
     key,
     value,
     is_preview: preview,
@@ -115,7 +115,7 @@ export const envTwins = (id: number, key: string, value: string | null, given: P
   }))
 
 /** A variable after a change: flags that are not said again are lost. */
-export const changedEnv = (
+export const changeEnv = (
   env: CoolifyEnv,
   { is_literal, is_multiline, is_shown_once, value }: CoolifyEnvFields
 ): CoolifyEnv => ({
@@ -135,11 +135,14 @@ const sensitive = [
 ] as const
 
 /** An application as a token is shown it: in the list, and in full. */
-export const shownApp = (app: CoolifyApp, { full, mayRead }: { readonly full: boolean; readonly mayRead: boolean }) => {
+export const redactApp = (
+  app: CoolifyApp,
+  { full, mayRead }: { readonly full: boolean; readonly mayRead: boolean }
+) => {
   const whole = full ? app : Struct.omit(app, "settings")
   return mayRead ? whole : Struct.omit(whole, ...sensitive)
 }
 
 /** A variable as a token is shown it. */
-export const shownEnv = (env: CoolifyEnv, mayRead: boolean) =>
+export const redactEnv = (env: CoolifyEnv, mayRead: boolean) =>
   mayRead ? { ...env, real_value: env.value } : Struct.omit(env, "value")

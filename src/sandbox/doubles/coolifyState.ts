@@ -1,16 +1,16 @@
 import { Effect, Ref } from "effect"
-import { checkPlaces, makeApplicationStore, type Stored } from "./applicationStore.ts"
+import { checkPlaces, makeApplicationStore, type StoredContents } from "./applicationStore.ts"
 import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
 import {
-  bareApp,
-  changedApp,
-  changedEnv,
+  changeApp,
+  changeEnv,
   type CoolifyApp,
   type CoolifyEnv,
   type CoolifySeed,
-  envTwins
+  makeBareApp,
+  makeEnvTwins
 } from "./coolifyRecords.ts"
-import { defaultPlatform, newUuid } from "./platformRecords.ts"
+import { defaultPlatform, makeUuid } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
 interface CoolifyDeployment {
@@ -19,7 +19,7 @@ interface CoolifyDeployment {
   readonly status: "queued" | "finished"
 }
 
-interface Contents extends Stored<CoolifyApp, CoolifyEnv> {
+interface Contents extends StoredContents<CoolifyApp, CoolifyEnv> {
   readonly deployments: ReadonlyArray<CoolifyDeployment>
 }
 
@@ -42,11 +42,13 @@ const seeded = ({ applications = [] }: CoolifySeed): Contents => {
   let counter = 0
   const apps = applications.map((given): CoolifyApp => {
     const { envs: _, ...fields } = given
-    return { ...bareApp(++counter), ...fields }
+    return { ...makeBareApp(++counter), ...fields }
   })
   const envs = apps.map(({ uuid }, index) => {
     const given = Object.entries(applications[index]?.envs ?? {})
-    const all = given.flatMap(([key, { value = null, ...flags }]) => envTwins((counter += 2) - 1, key, value, flags))
+    const all = given.flatMap(([key, { value = null, ...flags }]) =>
+      makeEnvTwins((counter += 2) - 1, key, value, flags)
+    )
     return [uuid, all] as const
   })
   return { applications: apps, envs: new Map(envs), deployments: [], counter }
@@ -87,10 +89,10 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
               return yield* refusedField("environment_name", "Give environment_name or environment_uuid.")
             }
             yield* checked(fields.build_pack, fields)
-            const bare = bareApp(now.counter + 1)
+            const bare = makeBareApp(now.counter + 1)
             const address = fields.autogenerate_domain === false ? null : `http://${bare.uuid}.127.0.0.1.sslip.io`
-            const app = changedApp({ ...bare, name: `app-${bare.uuid}`, fqdn: address }, fields)
-            const own = app.build_pack === "nixpacks" ? envTwins(bare.id + 1, "NIXPACKS_NODE_VERSION", "22") : []
+            const app = changeApp({ ...bare, name: `app-${bare.uuid}`, fqdn: address }, fields)
+            const own = app.build_pack === "nixpacks" ? makeEnvTwins(bare.id + 1, "NIXPACKS_NODE_VERSION", "22") : []
             return [app, {
               ...now,
               counter: bare.id + own.length,
@@ -104,7 +106,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
           Effect.gen(function*() {
             const app = yield* find(now, uuid)
             yield* checked(changes.build_pack ?? app.build_pack, changes)
-            const next = changedApp(app, changes)
+            const next = changeApp(app, changes)
             return [next, { ...now, applications: now.applications.map((one) => (one === app ? next : one)) }] as const
           })
         ),
@@ -114,7 +116,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
           if (envs.some((env) => env.key === fields.key && env.is_preview === preview)) {
             return Effect.fail(Refused.taken("Environment variable"))
           }
-          const twins = envTwins(id, fields.key, null).map((env) => changedEnv(env, fields))
+          const twins = makeEnvTwins(id, fields.key, null).map((env) => changeEnv(env, fields))
           const missing = twins.filter((twin) =>
             !envs.some((env) => env.key === twin.key && env.is_preview === twin.is_preview)
           )
@@ -129,7 +131,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
             key === fields.key && is_preview === (fields.is_preview ?? false)
           )
           if (env === undefined) return Effect.fail(Refused.missing("Environment variable"))
-          const next = changedEnv(env, fields)
+          const next = changeEnv(env, fields)
           return Effect.succeed([next, envs.map((one) => (one === env ? next : one))] as const)
         }),
       removeEnv: (uuid: string, envUuid: string) =>
@@ -150,7 +152,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
                 return [undefined, now] as const
               }
               const deployment: CoolifyDeployment = {
-                deployment_uuid: newUuid(),
+                deployment_uuid: makeUuid(),
                 resource_uuid: uuid,
                 status: hold ? "queued" : "finished"
               }

@@ -1,20 +1,23 @@
 import { Schema } from "effect"
 import type { RecordColumn } from "../../schema/applications/DeclaredField.ts"
 import { type RecordField, recordFields } from "../../schema/applications/recordColumns.ts"
-import { said } from "./decodeRequestBody.ts"
+import { annotateMessage } from "./decodeRequestBody.ts"
 
-const Rooted = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/~@+]*$/, said("Must be a path that starts with a slash.")))
+const Rooted = Schema.String.pipe(
+  Schema.pattern(/^\/[\w.\-/~@+]*$/, annotateMessage("Must be a path that starts with a slash."))
+)
 const valueOf = { text: Schema.String, path: Rooted, flag: Schema.Boolean }
 
 /** The key of a column in neutral words, or in Coolify's. */
-export type KeyOf = (column: RecordColumn) => string
-export const neutralKey: KeyOf = ({ key }) => key
-export const coolifyKey: KeyOf = ({ coolify, key }) => coolify ?? key
+export type ReadColumnKey = (column: RecordColumn) => string
+export const readNeutralKey: ReadColumnKey = ({ key }) => key
+export const readCoolifyKey: ReadColumnKey = ({ coolify, key }) => coolify ?? key
 
-const columns = (keyOf: KeyOf) => recordFields.map(({ record }: RecordField) => [keyOf(record), record.kind] as const)
+const columns = (keyOf: ReadColumnKey) =>
+  recordFields.map(({ record }: RecordField) => [keyOf(record), record.kind] as const)
 
 /** Declared fields as a platform takes them, where it has no rule of its own for one. */
-export const takenColumns = (keyOf: KeyOf) =>
+export const buildAcceptedColumns = (keyOf: ReadColumnKey) =>
   Object.fromEntries(columns(keyOf).map(([key, kind]) => [key, Schema.optional(Schema.NullOr(valueOf[kind]))]))
 
 /**
@@ -22,7 +25,7 @@ export const takenColumns = (keyOf: KeyOf) =>
  * @param nested keys that the platform stores in a record of their own
  */
 export const withUnsetColumns = <App extends object>(
-  keyOf: KeyOf,
+  keyOf: ReadColumnKey,
   application: App,
   nested: ReadonlyArray<string> = []
 ) => ({

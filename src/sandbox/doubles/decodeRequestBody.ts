@@ -2,10 +2,10 @@ import { Effect, ParseResult, Schema } from "effect"
 import { Refused } from "./Refused.ts"
 
 /** An annotation: what is said of a value that does not fit. */
-export const said = (message: string) => ({ message: () => message })
+export const annotateMessage = (message: string) => ({ message: () => message })
 
 /** A text that must not be empty. */
-export const Filled = Schema.NonEmptyString.annotations(said("The field is required."))
+export const Filled = Schema.NonEmptyString.annotations(annotateMessage("The field is required."))
 
 export const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 
@@ -13,7 +13,7 @@ export const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(S
 export const Addresses = Schema.String.pipe(
   Schema.filter(
     (text) => text === "" || text.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
-    said("Invalid URL.")
+    annotateMessage("Invalid URL.")
   )
 )
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Filled, said } from "./decodeRequestBody.ts"
+import { annotateMessage, Filled } from "./decodeRequestBody.ts"
 
 /** Body of a new hook. */
 export const NewHook = Schema.Struct({
@@ -8,8 +8,8 @@ export const NewHook = Schema.Struct({
   events: Schema.optional(Schema.Array(Schema.String)),
   branch_filter: Schema.optional(Schema.String),
   config: Schema.Struct({
-    url: Schema.String.pipe(Schema.filter((text) => URL.canParse(text), said("Invalid URL."))),
-    content_type: Schema.Literal("json", "form").annotations(said("Invalid content type.")),
+    url: Schema.String.pipe(Schema.filter((text) => URL.canParse(text), annotateMessage("Invalid URL."))),
+    content_type: Schema.Literal("json", "form").annotations(annotateMessage("Invalid content type.")),
     secret: Schema.optional(Schema.String)
   })
 })

@@ -1,17 +1,19 @@
 import { Schema } from "effect"
-import { neutralKey, takenColumns } from "./declaredColumns.ts"
-import { Addresses, Filled, nullable, said } from "./decodeRequestBody.ts"
+import { buildAcceptedColumns, readNeutralKey } from "./declaredColumns.ts"
+import { Addresses, annotateMessage, Filled, nullable } from "./decodeRequestBody.ts"
 
 const BuildPack = Schema.Literal("composestack", "autopack", "imagefile", "static").annotations(
-  said("The selected build pack is invalid.")
+  annotateMessage("The selected build pack is invalid.")
 )
-const Location = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/]*$/, said("Must be a path that starts with a slash.")))
-const Publish = Schema.String.pipe(Schema.pattern(/^[\w.\-/~@+]*$/, said("The format is invalid.")))
-const Ports = Schema.String.pipe(Schema.pattern(/^\d+(,\d+)*$/, said("The format is invalid.")))
+const Location = Schema.String.pipe(
+  Schema.pattern(/^\/[\w.\-/]*$/, annotateMessage("Must be a path that starts with a slash."))
+)
+const Publish = Schema.String.pipe(Schema.pattern(/^[\w.\-/~@+]*$/, annotateMessage("The format is invalid.")))
+const Ports = Schema.String.pipe(Schema.pattern(/^\d+(,\d+)*$/, annotateMessage("The format is invalid.")))
 
 /** Body of an application's change. */
 export const ApplicationChanges = Schema.Struct({
-  ...takenColumns(neutralKey),
+  ...buildAcceptedColumns(readNeutralKey),
   name: Schema.optional(Filled),
   description: nullable(Schema.String),
   build_pack: Schema.optional(BuildPack),
@@ -46,7 +48,7 @@ export interface NewApplication extends Schema.Schema.Type<typeof NewApplication
 
 /** Body of an environment variable. */
 export const EnvFields = Schema.Struct({
-  key: Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.-]*$/, said("The format is invalid."))),
+  key: Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.-]*$/, annotateMessage("The format is invalid."))),
   value: nullable(Schema.String),
   is_preview: Schema.optional(Schema.Boolean)
 })

@@ -1,6 +1,6 @@
 import { Struct } from "effect"
 import { randomBytes } from "node:crypto"
-import { neutralKey, withUnsetColumns } from "./declaredColumns.ts"
+import { readNeutralKey, withUnsetColumns } from "./declaredColumns.ts"
 import type { ApplicationChanges, NewApplication } from "./platformFields.ts"
 
 /** An application as the platform stores it, in neutral words. */
@@ -70,14 +70,14 @@ export const defaultPlatform = {
 } as const
 
 /** An identifier like the real ones: 24 characters. */
-export const newUuid = () => randomBytes(12).toString("hex")
+export const makeUuid = () => randomBytes(12).toString("hex")
 
 /** The records of a seed. */
-export const seeded = (seed: PlatformSeed, serverUuid: string): PlatformContents => {
+export const buildPlatformContents = (seed: PlatformSeed, serverUuid: string): PlatformContents => {
   const applications = (seed.applications ?? []).map((given, index): Application =>
-    withUnsetColumns(neutralKey, {
+    withUnsetColumns(readNeutralKey, {
       id: index + 1,
-      uuid: newUuid(),
+      uuid: makeUuid(),
       description: null,
       build_pack: "autopack",
       git_repository: "",
@@ -97,25 +97,28 @@ export const seeded = (seed: PlatformSeed, serverUuid: string): PlatformContents
   let counter = applications.length
   const envs = applications.map(({ uuid }, index) => {
     const given = Object.entries(seed.applications?.[index]?.envs ?? {})
-    const list = given.map(([key, value]) => ({ id: ++counter, uuid: newUuid(), key, value, is_preview: false }))
+    const list = given.map(([key, value]) => ({ id: ++counter, uuid: makeUuid(), key, value, is_preview: false }))
     return [uuid, list] as const
   })
   return { applications, envs: new Map(envs), deployments: [], counter }
 }
 
 /** An application after a change. */
-export const changed = (application: Application, { domains, ...changes }: ApplicationChanges): Application => {
+export const changeApplication = (
+  application: Application,
+  { domains, ...changes }: ApplicationChanges
+): Application => {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
   const address = domains ?? changes.fqdn
   return { ...application, ...given, ...(address === undefined ? {} : { fqdn: address === "" ? null : address }) }
 }
 
 /** A new application. */
-export const fresh = (id: number, fields: NewApplication): Application => {
+export const makeApplication = (id: number, fields: NewApplication): Application => {
   const { build_pack, git_branch, git_repository, name, ports_exposes, server_uuid } = fields
-  const uuid = newUuid()
+  const uuid = makeUuid()
   const composed = build_pack === "composestack"
-  const application: Application = withUnsetColumns(neutralKey, {
+  const application: Application = withUnsetColumns(readNeutralKey, {
     id,
     uuid,
     name,
@@ -132,8 +135,8 @@ export const fresh = (id: number, fields: NewApplication): Application => {
     publish_directory: null,
     ports_exposes,
     server_uuid,
-    manual_webhook_secret_githost: newUuid()
+    manual_webhook_secret_githost: makeUuid()
   })
   const onlyWhenCreated = ["environment_name", "instant_deploy", "private_key_uuid", "project_uuid"] as const
-  return changed(application, Struct.omit(fields, ...onlyWhenCreated))
+  return changeApplication(application, Struct.omit(fields, ...onlyWhenCreated))
 }

@@ -4,8 +4,8 @@ import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./httpDoubl
 import type { DoubleReply } from "./httpFault.ts"
 import type { Refused } from "./Refused.ts"
 
-export const ok = (body: unknown): DoubleReply => ({ status: 200, body })
-export const created = (body: unknown): DoubleReply => ({ status: 201, body })
+export const replyOk = (body: unknown): DoubleReply => ({ status: 200, body })
+export const replyCreated = (body: unknown): DoubleReply => ({ status: 201, body })
 
 const refused = ({ fields, what, why }: Refused): DoubleReply => {
   switch (why) {

@@ -4,13 +4,13 @@ import type { ApplicationChanges, EnvFields, NewApplication } from "./platformFi
 import {
   type Application,
   type ApplicationEnv,
-  changed,
+  buildPlatformContents,
+  changeApplication,
   defaultPlatform,
-  fresh,
-  newUuid,
+  makeApplication,
+  makeUuid,
   type PlatformContents,
-  type PlatformSeed,
-  seeded
+  type PlatformSeed
 } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
@@ -32,7 +32,7 @@ export const makePlatformState = (seed: PlatformSeed = {}) =>
   Effect.gen(function*() {
     const places = { ...defaultPlatform, ...seed }
     const { servers } = places
-    const store = yield* makeApplicationStore(seeded(seed, servers[0]?.uuid ?? ""))
+    const store = yield* makeApplicationStore(buildPlatformContents(seed, servers[0]?.uuid ?? ""))
     const { find, transact, transactEnvs } = store
 
     return {
@@ -46,7 +46,7 @@ export const makePlatformState = (seed: PlatformSeed = {}) =>
           Effect.gen(function*() {
             yield* checkPlaces(places, fields)
             const counter = now.counter + 1
-            const application = fresh(counter, fields)
+            const application = makeApplication(counter, fields)
             return [application, { ...now, counter, applications: [...now.applications, application] }] as const
           })
         ),
@@ -60,13 +60,13 @@ export const makePlatformState = (seed: PlatformSeed = {}) =>
                 domains: ["This field is not allowed for compose stacks."]
               })
             }
-            const next = changed(application, changes)
+            const next = changeApplication(application, changes)
             return [next, replaced(now, next)] as const
           })
         ),
       createEnv: (uuid: string, { is_preview = false, key, value = null }: EnvFields) =>
         transactEnvs(uuid, (envs, id) => {
-          const env: ApplicationEnv = { id, uuid: newUuid(), key, value, is_preview }
+          const env: ApplicationEnv = { id, uuid: makeUuid(), key, value, is_preview }
           return envs.some((one) => one.key === key && one.is_preview === is_preview)
             ? Effect.fail(Refused.taken("Environment variable"))
             : Effect.succeed([env, [...envs, env]] as const)
@@ -85,7 +85,7 @@ export const makePlatformState = (seed: PlatformSeed = {}) =>
       deploy: (uuid: string, force: boolean) =>
         transact((now) =>
           Effect.map(find(now, uuid), (application) => {
-            const deployment = { deployment_uuid: newUuid(), resource_uuid: uuid, force }
+            const deployment = { deployment_uuid: makeUuid(), resource_uuid: uuid, force }
             const running = replaced(now, { ...application, status: "running:healthy" })
             return [deployment, { ...running, deployments: [...now.deployments, deployment] }] as const
           })

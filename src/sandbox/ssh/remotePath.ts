@@ -6,7 +6,7 @@ import { SftpRefused } from "./SftpRefused.ts"
 const onWindows = process.platform === "win32"
 
 /** Converts a local path for the sandbox's shell and SFTP clients: on Windows `C:\x` is `/c/x`, as in Git's sh. */
-export const remotePathOf = (local: string): string =>
+export const toSandboxPath = (local: string): string =>
   onWindows
     ? local.replace(/^([A-Za-z]):/, (_, drive: string) => `/${drive.toLowerCase()}`).replaceAll("\\", "/")
     : local

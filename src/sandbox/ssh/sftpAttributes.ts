@@ -2,17 +2,17 @@ import { Predicate } from "effect"
 import { constants, type Stats } from "node:fs"
 import ssh2 from "ssh2"
 import type { Attributes, FileEntry } from "ssh2"
-import { remotePathOf } from "./remotePath.ts"
+import { toSandboxPath } from "./remotePath.ts"
 
 const { OPEN_MODE } = ssh2.utils.sftp
 
 /** True if the request contains the attribute. */
 export const isSet = Predicate.isNumber
 /** Permission bits of a mode, with a default. */
-export const permissions = (mode: unknown, otherwise: number) => isSet(mode) ? mode & 0o7777 : otherwise
+export const readPermissions = (mode: unknown, otherwise: number) => isSet(mode) ? mode & 0o7777 : otherwise
 
 /** SFTP attributes; times are in seconds. */
-export const attributesOf = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats): Attributes => ({
+export const toSftpAttributes = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats): Attributes => ({
   mode,
   uid,
   gid,
@@ -22,15 +22,15 @@ export const attributesOf = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats):
 })
 
 /** Directory entry. */
-export const entryOf = (filename: string, stats: Stats): FileEntry => {
+export const toSftpEntry = (filename: string, stats: Stats): FileEntry => {
   const type = stats.isDirectory() ? "d" : stats.isSymbolicLink() ? "l" : "-"
   const mode = (stats.mode & 0o777).toString(8).padStart(3, "0")
-  return { filename, longname: `${type}${mode} ${stats.size} ${filename}`, attrs: attributesOf(stats) }
+  return { filename, longname: `${type}${mode} ${stats.size} ${filename}`, attrs: toSftpAttributes(stats) }
 }
 
 /** Entry for responses that contain only a path. */
-export const nameOnly = (path: string): FileEntry => {
-  const filename = remotePathOf(path)
+export const toNameEntry = (path: string): FileEntry => {
+  const filename = toSandboxPath(path)
   return { filename, longname: filename, attrs: { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 } }
 }
 

@@ -19,7 +19,7 @@ import { basename, dirname, join } from "node:path"
 import ssh2 from "ssh2"
 import type { Attributes, SFTPWrapper } from "ssh2"
 import { makeResolvePath } from "./remotePath.ts"
-import { attributesOf, entryOf, isSet, nameOnly, openFlags, permissions } from "./sftpAttributes.ts"
+import { isSet, openFlags, readPermissions, toNameEntry, toSftpAttributes, toSftpEntry } from "./sftpAttributes.ts"
 import { makeSftpHandles, type OpenDirectory } from "./sftpHandles.ts"
 import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
@@ -84,7 +84,7 @@ const nextEntries = (directory: OpenDirectory) =>
     directory.next(namesInReply),
     (name) =>
       attemptFileCall(() => lstat(join(directory.path, name))).pipe(
-        Effect.map((stats) => [entryOf(name, stats)]),
+        Effect.map((stats) => [toSftpEntry(name, stats)]),
         Effect.orElseSucceed(() => [])
       ),
     { concurrency: 16 }
@@ -119,9 +119,9 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
     const replyDone = (id: number, work: Effect.Effect<unknown, SftpRefused>) =>
       reply(id, work, () => sftp.status(id, STATUS_CODE.OK))
     const replyAttributes = (id: number, work: Effect.Effect<Stats, SftpRefused>) =>
-      reply(id, work, (stats) => sftp.attrs(id, attributesOf(stats)))
+      reply(id, work, (stats) => sftp.attrs(id, toSftpAttributes(stats)))
     const replyName = (id: number, work: Effect.Effect<string, SftpRefused>) =>
-      reply(id, work, (path) => sftp.name(id, [nameOnly(path)]))
+      reply(id, work, (path) => sftp.name(id, [toNameEntry(path)]))
     const target = <A>(path: string, work: (local: string) => Effect.Effect<A, SftpRefused>) =>
       Effect.flatMap(resolve(path, true), work)
     const entry = <A>(path: string, work: (local: string) => Effect.Effect<A, SftpRefused>) =>
@@ -132,7 +132,7 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
     sftp.on("OPEN", (id, path, flags, { mode }) => {
       const file = target(
         path,
-        (local) => handles.addFile(() => open(local, openFlags(flags), permissions(mode, 0o666)))
+        (local) => handles.addFile(() => open(local, openFlags(flags), readPermissions(mode, 0o666)))
       )
       reply(id, file, (key) => sftp.handle(id, key))
     })
@@ -175,7 +175,7 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
     sftp.on(
       "MKDIR",
       (id, path, { mode }) =>
-        replyDone(id, entry(path, (local) => attemptFileCall(() => mkdir(local, permissions(mode, 0o777)))))
+        replyDone(id, entry(path, (local) => attemptFileCall(() => mkdir(local, readPermissions(mode, 0o777)))))
     )
     sftp.on("RMDIR", (id, path) => replyDone(id, entry(path, (local) => attemptFileCall(() => rmdir(local)))))
     sftp.on("REMOVE", (id, path) => replyDone(id, entry(path, (local) => attemptFileCall(() => unlink(local)))))

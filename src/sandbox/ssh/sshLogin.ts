@@ -28,7 +28,7 @@ const isAuthorized = (context: AuthContext, keys: ReadonlyArray<string>): boolea
 }
 
 /** Accepts or rejects a log-in. */
-export const logIn = (context: AuthContext, options: LoginOptions): void => {
+export const handleLogin = (context: AuthContext, options: LoginOptions): void => {
   const methods = [...options.methods ?? ["password"]]
   const username = options.username ?? defaultUsername
   const password = Redacted.value(options.password)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { field, text } from "../words/describedFields.ts"
-import { cut, quoted } from "../words/quoted.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { DriftUnknown } from "./Drift.ts"
 import { RawEntry } from "./PlatformFile.ts"
@@ -42,7 +42,7 @@ export class EntryExists extends Schema.TaggedError<EntryExists>()("EntryExists"
 }) {
   readonly status = 409
   override get message() {
-    return `${cut(this.file)} has an entry named ${quoted(this.name)} already, and was not changed: ` +
+    return `${cut(this.file)} has an entry named ${quoteInput(this.name)} already, and was not changed: ` +
       "send \"replace\": true to replace it"
   }
 }
@@ -55,7 +55,7 @@ export class NotDeclarable extends Schema.TaggedError<NotDeclarable>()("NotDecla
   readonly status = 422
   override get message() {
     return `The application ${
-      quoted(this.name)
+      quoteInput(this.name)
     } cannot be declared in platform.json, and nothing was written: ${this.reason}`
   }
 }

@@ -51,7 +51,7 @@ interface Row<A, I, F, R> {
 }
 
 /** A field as the property of an entry's schema that carries its own row. */
-export const declared = <
+export const defineField = <
   A,
   I,
   const F extends NoInfer<A> | ((entry: EntryContext) => NoInfer<A>) | undefined,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Disclosed } from "../basics/Disclosed.ts"
 import type { Unsendable } from "../basics/Upstream.ts"
-import { describedColumns, type FlagKey, type TextKey, usually } from "./recordColumns.ts"
+import { defineLooseField, describedColumns, type FlagKey, type TextKey } from "./recordColumns.ts"
 
 /** A record as the platform gave it: it is handed on untouched, whatever is in it. */
 export interface Raw {
@@ -14,9 +14,12 @@ const passesThrough = { parseOptions: { propertyOrder: "original" } } as const
 /** An application's environment variable as it is listed. */
 export const EnvVarBody = Schema.Struct(
   {
-    id: usually("a number or a string", "Identifier on the platform"),
-    key: usually("a string", "Its name"),
-    value: usually("a string or null", "Its value, as far as the token of the settings may read it; *** for a viewer")
+    id: defineLooseField("a number or a string", "Identifier on the platform"),
+    key: defineLooseField("a string", "Its name"),
+    value: defineLooseField(
+      "a string or null",
+      "Its value, as far as the token of the settings may read it; *** for a viewer"
+    )
   },
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
@@ -29,12 +32,12 @@ export interface AppEnv {
 }
 
 const described = {
-  uuid: usually("a string", "Identifier of the application on the platform"),
-  name: usually("a string", "Its name"),
+  uuid: defineLooseField("a string", "Identifier of the application on the platform"),
+  name: defineLooseField("a string", "Its name"),
   ...describedColumns,
-  status: usually("a string", "State as the platform reports it"),
-  fqdn: usually("a string with https://, or null", "The address that it is reached at"),
-  manual_webhook_secret_githost: usually(
+  status: defineLooseField("a string", "State as the platform reports it"),
+  fqdn: defineLooseField("a string with https://, or null", "The address that it is reached at"),
+  manual_webhook_secret_githost: defineLooseField(
     "a string or null",
     "Secret that signs push events to it: *** when it has a secret for that, which is never shown"
   )

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { quoted } from "../words/quoted.ts"
+import { quoteInput } from "../words/quoted.ts"
 import { declaredFields, Line } from "./declaredFields.ts"
 
 /** Application of a project's `platform.json`, without what is null or empty in it: that counts as absent. */
@@ -24,7 +24,7 @@ export class PlatformFileMissing extends Schema.TaggedError<PlatformFileMissing>
   path: Schema.String
 }) {
   override get message() {
-    return `No platform.json found in ${quoted(this.path)}: path is the absolute path of the project's directory`
+    return `No platform.json found in ${quoteInput(this.path)}: path is the absolute path of the project's directory`
   }
 }
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { movedWords } from "../basics/planHash.ts"
+import { describeMovedFacts } from "../basics/planHash.ts"
 import { field, text, texts } from "../words/describedFields.ts"
 import { cut } from "../words/quoted.ts"
 
@@ -72,6 +72,6 @@ export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
 }) {
   readonly status = 409
   override get message() {
-    return movedWords(`The plan of ${JSON.stringify(cut(this.appName))}`, this.moved)
+    return describeMovedFacts(`The plan of ${JSON.stringify(cut(this.appName))}`, this.moved)
   }
 }

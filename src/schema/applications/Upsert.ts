@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { planAgain, PlanHash } from "../basics/planHash.ts"
 import { Step } from "../runs/Step.ts"
 import { field, flag, text } from "../words/describedFields.ts"
-import { cut, followedBy, quoted } from "../words/quoted.ts"
+import { appendSentence, cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { ChangelogEntry } from "./Changelog.ts"
 import { AppRequest } from "./Drift.ts"
@@ -35,7 +35,7 @@ export class UpsertFailed extends Schema.TaggedError<UpsertFailed>()("UpsertFail
 }) {
   readonly status = 500
   override get message() {
-    return followedBy(`${this.reason} (upsert stopped at ${this.step})`, this.state)
+    return appendSentence(`${this.reason} (upsert stopped at ${this.step})`, this.state)
   }
 }
 
@@ -44,7 +44,7 @@ export class NoPlatformFile extends Schema.TaggedError<NoPlatformFile>()("NoPlat
   projectPath: Schema.String
 }) {
   override get message() {
-    return `No project file found: ${quoted(this.projectPath)} has no platform.json, or an empty one. ` +
+    return `No project file found: ${quoteInput(this.projectPath)} has no platform.json, or an empty one. ` +
       "Check that this is the project's directory"
   }
 }
@@ -56,8 +56,8 @@ export class AppNotDeclared extends Schema.TaggedError<AppNotDeclared>()("AppNot
   names: Schema.Array(Schema.String)
 }) {
   override get message() {
-    const names = this.names.slice(0, 20).map(quoted).join(", ")
-    return `Application ${quoted(this.appName)} not found in the platform.json of ${cut(this.projectPath)}: ` +
+    const names = this.names.slice(0, 20).map(quoteInput).join(", ")
+    return `Application ${quoteInput(this.appName)} not found in the platform.json of ${cut(this.projectPath)}: ` +
       `it declares ${names}`
   }
 }
@@ -68,7 +68,7 @@ export class DomainWithoutPort extends Schema.TaggedError<DomainWithoutPort>()("
   domain: Schema.String
 }) {
   override get message() {
-    return `${quoted(this.appName)} has the domain ${this.domain} and no port: ` +
+    return `${quoteInput(this.appName)} has the domain ${this.domain} and no port: ` +
       "add \"port\" to its entry in platform.json, so that the proxy knows where to send requests"
   }
 }

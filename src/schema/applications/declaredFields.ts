@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Domain } from "../routes/Route.ts"
 import { Port } from "../servers/Server.ts"
-import { BuildPack, declared } from "./DeclaredField.ts"
+import { BuildPack, defineField } from "./DeclaredField.ts"
 import { hostPortKey } from "./hostPortKey.ts"
 
 const says = (message: string) => ({ message: () => message })
@@ -19,7 +19,7 @@ export const RepositoryWord = Schema.String.pipe(
  * plans, upserts, adoption, the API's records, both platforms' keys and the sandbox are derived from this table.
  */
 export const declaredFields = {
-  buildpack: declared({
+  buildpack: defineField({
     schema: BuildPack,
     label: "Buildpack",
     description: "Build pack: the way the platform builds it. Without it: `autopack`.",
@@ -32,7 +32,7 @@ export const declaredFields = {
       description: "The way the platform builds it"
     }
   }),
-  port: declared({
+  port: defineField({
     schema: Port,
     label: hostPortKey,
     description: "The port of the host, as the variable `HOST_PORT`.",
@@ -40,7 +40,7 @@ export const declaredFields = {
     fallback: undefined,
     record: undefined
   }),
-  domain: declared({
+  domain: defineField({
     schema: Domain,
     label: "Domain (FQDN)",
     description: "Its domain, to which the proxy leads. Without it there is no route.",
@@ -48,7 +48,7 @@ export const declaredFields = {
     fallback: undefined,
     record: undefined
   }),
-  server: declared({
+  server: defineField({
     schema: Schema.String,
     label: "Server",
     description: "The name of the platform's server. Without it: the platform's default.",
@@ -56,7 +56,7 @@ export const declaredFields = {
     fallback: undefined,
     record: undefined
   }),
-  repo: declared({
+  repo: defineField({
     schema: RepositoryWord,
     label: "Git repository",
     description: "The name of the repository. Without it: the name of the project's directory.",
@@ -69,7 +69,7 @@ export const declaredFields = {
       description: "The address of its repository"
     }
   }),
-  gitOwner: declared({
+  gitOwner: defineField({
     schema: RepositoryWord,
     label: "Git owner",
     description: "The owner of the repository. Without it: the setting `gitHost.owner`.",
@@ -77,7 +77,7 @@ export const declaredFields = {
     fallback: undefined,
     record: undefined
   }),
-  branch: declared({
+  branch: defineField({
     schema: Line,
     label: "Branch",
     description: "The branch. Without it: `master`.",
@@ -85,7 +85,7 @@ export const declaredFields = {
     fallback: "master",
     record: { key: "git_branch", kind: "text", usually: "a string", description: "The branch that is built" }
   }),
-  baseDirectory: declared({
+  baseDirectory: defineField({
     schema: Line,
     label: "Base directory",
     description: "The directory in the repository. Without it: `/`.",
@@ -98,7 +98,7 @@ export const declaredFields = {
       description: "The directory of the repository that is built"
     }
   }),
-  composeLocation: declared({
+  composeLocation: defineField({
     schema: Line,
     label: "Compose file",
     description: "The compose file in the repository, for `composestack`.",
@@ -113,7 +113,7 @@ export const declaredFields = {
       writtenFor: ["composestack"]
     }
   }),
-  static: declared({
+  static: defineField({
     schema: Schema.Boolean,
     label: "Static site",
     description: "True when it is a static site. Without it: false.",
@@ -129,7 +129,7 @@ export const declaredFields = {
       comparedFor: ["autopack"]
     }
   }),
-  publishDir: declared({
+  publishDir: defineField({
     schema: Line,
     label: "Publish directory",
     description:
@@ -147,7 +147,7 @@ export const declaredFields = {
       comparedIf: (entry) => entry.static === true
     }
   }),
-  service: declared({
+  service: defineField({
     schema: Line,
     label: "Service",
     description: "The service of the compose file that the domain belongs to.",

@@ -16,10 +16,10 @@ export const recordFields = Struct.entries(declaredFields).flatMap(([name, { fal
 export type RecordField = (typeof recordFields)[number]
 
 /** A field of the platform's own: described and never validated, so that one odd record spoils no list. */
-export const usually = (kind: string, description: string) =>
+export const defineLooseField = (kind: string, description: string) =>
   Schema.optional(Schema.Unknown.annotations({ jsonSchema: { description: `${description}. Usually ${kind}.` } }))
 
 /** The declared fields of a record, for the description of the API. */
 export const describedColumns = Object.fromEntries(
-  recordFields.map(({ record: { description, key, usually: kind } }) => [key, usually(kind, description)])
+  recordFields.map(({ record: { description, key, usually: kind } }) => [key, defineLooseField(kind, description)])
 )

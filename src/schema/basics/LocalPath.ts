@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { quoted } from "../words/quoted.ts"
+import { quoteInput } from "../words/quoted.ts"
 
 /** A field of a request names a local path that cannot be used. */
 export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("LocalPathInvalid", {
@@ -9,6 +9,6 @@ export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("Lo
 }) {
   readonly status = 400
   override get message() {
-    return `${this.field} ${quoted(this.path)} ${this.reason}`
+    return `${this.field} ${quoteInput(this.path)} ${this.reason}`
   }
 }

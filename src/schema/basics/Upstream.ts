@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { quoted } from "../words/quoted.ts"
+import { quoteInput } from "../words/quoted.ts"
 
 /** An upstream answered with a status that is not a success. `words` is what it said, without secrets, in one line. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
@@ -42,7 +42,7 @@ export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()
 }) {
   readonly status = 400
   override get message() {
-    return `${quoted(this.segment)} cannot be part of an address`
+    return `${quoteInput(this.segment)} cannot be part of an address`
   }
 }
 

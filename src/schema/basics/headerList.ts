@@ -17,7 +17,7 @@ const pairsOf = (text: string) =>
   })
 
 /** Reason why a text is not a list of headers; undefined for one that is. It repeats nothing of the text. */
-export const refusedHeaders = (text: string): string | undefined => {
+export const findHeadersRefusal = (text: string): string | undefined => {
   const pairs = pairsOf(text)
   if (pairs.some(({ name, value }) => !token.test(name) || value === undefined || !/^[\x20-\x7e]+$/.test(value))) {
     return "must be headers like Authorization=Bearer%20TOKEN, separated by commas"
@@ -26,7 +26,7 @@ export const refusedHeaders = (text: string): string | undefined => {
 }
 
 /** The headers of a list, in the form of `OTEL_EXPORTER_OTLP_HEADERS`: names and percent-encoded values. */
-export const headerList = (text: string): Readonly<Record<string, string>> =>
+export const parseHeaderList = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     pairsOf(text).flatMap(({ name, value }) => value === undefined ? [] : [[name.toLowerCase(), value]])
   )

@@ -14,7 +14,7 @@ const mostMoved = 10
 export const planAgain = "Make a new plan, and send its planHash"
 
 /** The message about a stale plan and the changes since it was made. */
-export const movedWords = (plan: string, moved: ReadonlyArray<string>): string => {
+export const describeMovedFacts = (plan: string, moved: ReadonlyArray<string>): string => {
   const others = moved.length - mostMoved
   const named = moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
   return `${plan} no longer holds: ${named}. Nothing was changed. ${planAgain}`

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { movedWords } from "../basics/planHash.ts"
+import { describeMovedFacts } from "../basics/planHash.ts"
 import { field, number, projectPath, storedServerId, text, texts } from "../words/describedFields.ts"
 import { cut } from "../words/quoted.ts"
 import { PlannedHook } from "./Hooks.ts"
@@ -83,6 +83,6 @@ export class DeployPlanMoved extends Schema.TaggedError<DeployPlanMoved>()("Depl
 }) {
   readonly status = 409
   override get message() {
-    return movedWords(`The plan for ${cut(this.remotePath)} on "${this.server}"`, this.moved)
+    return describeMovedFacts(`The plan for ${cut(this.remotePath)} on "${this.server}"`, this.moved)
   }
 }

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { PlanHash } from "../basics/planHash.ts"
 import { RemotePathText } from "../servers/RemotePath.ts"
 import { field, flag, projectPath, serverId, text, texts } from "../words/describedFields.ts"
-import { cut, followedBy } from "../words/quoted.ts"
+import { appendSentence, cut } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Status of a stack in one word. */
@@ -88,7 +88,7 @@ export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFail
   status: Schema.optionalWith(Schema.Number, { default: () => 500 })
 }) {
   override get message() {
-    return followedBy(`${this.program} failed at ${this.step}: ${this.reason}`, this.state)
+    return appendSentence(`${this.program} failed at ${this.step}: ${this.reason}`, this.state)
   }
 }
 

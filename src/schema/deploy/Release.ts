@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { flag, text, texts } from "../words/describedFields.ts"
-import { cut, quoted } from "../words/quoted.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 
 /** An image that a release runs: the name that the compose file uses for it, and what that meant. */
 export const ReleaseImage = Schema.Struct({
@@ -55,7 +55,7 @@ export class ReleaseNotFound extends Schema.TaggedError<ReleaseNotFound>()("Rele
     const known = `Known releases: ${named.join(", ")}. Nothing was changed`
     return this.release === null
       ? `There is no release before the current one in ${where}. ${known}`
-      : `There is no release ${quoted(this.release)} in ${where}. ${known}`
+      : `There is no release ${quoteInput(this.release)} in ${where}. ${known}`
   }
 }
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RemotePathText } from "../servers/RemotePath.ts"
 import { field, flag, serverId, text } from "../words/describedFields.ts"
-import { cut, followedBy } from "../words/quoted.ts"
+import { appendSentence, cut } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { StackStatus } from "./Deploy.ts"
 
@@ -66,6 +66,6 @@ export class StackFailed extends Schema.TaggedError<StackFailed>()("StackFailed"
   readonly status = 502
   override get message() {
     const what = `The ${this.action} of ${cut(this.remotePath)} on "${this.server}" failed: ${this.reason}`
-    return followedBy(what, this.state)
+    return appendSentence(what, this.state)
   }
 }

@@ -1,13 +1,13 @@
 import type { ContainerPlan } from "./ContainerPlan.ts"
 
 /** Files and images that a deploy changes. */
-export const changedParts = ({ files, images }: Pick<ContainerPlan, "files" | "images">) => ({
+export const filterChangedParts = ({ files, images }: Pick<ContainerPlan, "files" | "images">) => ({
   files: files.filter(({ change }) => change !== "same"),
   images: images.filter(({ change }) => change !== "same")
 })
 
 /** Number of changes that every screen and command shows for a project. */
 export const countChanges = (plan: Pick<ContainerPlan, "files" | "images">): number => {
-  const { files, images } = changedParts(plan)
+  const { files, images } = filterChangedParts(plan)
   return files.length + images.length
 }

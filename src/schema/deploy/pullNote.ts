@@ -1,7 +1,7 @@
 const begin = "the server pulls "
 
 /** Warning of a plan for an image that comes from a registry. */
-export const pullNote = (name: string, isAlways: boolean): string =>
+export const describePull = (name: string, isAlways: boolean): string =>
   `${begin}${name} from its registry` +
   (isAlways ? ": its containers are made anew where it has changed there" : "")
 

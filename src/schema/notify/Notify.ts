@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { Run } from "../runs/Run.ts"
 import { field, number, text, textOrNull } from "../words/describedFields.ts"
-import { didYouMean } from "../words/nearest.ts"
-import { quoted } from "../words/quoted.ts"
+import { suggestNearest } from "../words/nearest.ts"
+import { quoteInput } from "../words/quoted.ts"
 import { NotifyEvent } from "./NotifyTarget.ts"
 
 /** Run of a notification, without its steps and its result. */
@@ -68,7 +68,7 @@ export class NotifyTargetUnknown extends Schema.TaggedError<NotifyTargetUnknown>
     const known = this.names.length === 0
       ? " The settings name none: add a list notify"
       : ` Known ones: ${this.names.join(", ")}`
-    return `notify has no target named ${quoted(this.name)}.${didYouMean(this.name, this.names)}${known}`
+    return `notify has no target named ${quoteInput(this.name)}.${suggestNearest(this.name, this.names)}${known}`
   }
 }
 

@@ -3,8 +3,8 @@ import { DurationText } from "../basics/DurationText.ts"
 import { OnUnhealthy, PullPolicy } from "../deploy/Deploy.ts"
 import { DeployHooks } from "../deploy/Hooks.ts"
 import { flag, projectPath, text, textOrNull } from "../words/describedFields.ts"
-import { didYouMean } from "../words/nearest.ts"
-import { cut, quoted } from "../words/quoted.ts"
+import { suggestNearest } from "../words/nearest.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 
 const Position = Schema.NullOr(Schema.Number)
@@ -21,7 +21,7 @@ export interface FileProblem extends Schema.Schema.Type<typeof FileProblem> {}
 const predicate = /^(is|has|must|cannot|needs) /
 
 /** A sentence about a file that cannot be used. Its name is cut before the place is added, which must not be lost. */
-export const fileProblemWords = ({ column, file, line, reason }: FileProblem): string =>
+export const formatFileProblem = ({ column, file, line, reason }: FileProblem): string =>
   `${cut(file)}${line === null ? "" : `:${line}:${column ?? 1}`}${predicate.test(reason) ? "" : ":"} ${reason}`
 
 /** A server and a directory there that a project is deployed to, with the id of the server where one is stored. */
@@ -137,7 +137,7 @@ export const platformFileName = "platform.json"
 export const containerConfigName = "container.json"
 
 /** The names of the files by which a project is known, beside its image archives. */
-export const lookedForNames: ReadonlyArray<string> = [
+export const projectFileNames: ReadonlyArray<string> = [
   ...imageFileNames,
   ...composeFileNames,
   platformFileName,
@@ -151,7 +151,7 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
 }) {
   readonly status = 400
   override get message() {
-    return `projectPath ${quoted(this.path)} ${this.reason}`
+    return `projectPath ${quoteInput(this.path)} ${this.reason}`
   }
 }
 
@@ -164,8 +164,8 @@ export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside"
 }) {
   readonly status = 403
   override get message() {
-    const place = `${quoted(this.path)} is not under ${cut(this.root)}`
-    return `${place}, where the token ${quoted(this.caller)} may work, and nothing was done. ` +
+    const place = `${quoteInput(this.path)} is not under ${cut(this.root)}`
+    return `${place}, where the token ${quoteInput(this.caller)} may work, and nothing was done. ` +
       "Take a directory there, or one that a link there leads to" +
       (this.isOperator ? ", or let operators leave that directory: projects.anywhere: true in the settings" : "")
   }
@@ -179,7 +179,7 @@ export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()
 }) {
   readonly status = 422
   override get message() {
-    return fileProblemWords(this.problem)
+    return formatFileProblem(this.problem)
   }
   get problem(): FileProblem {
     return { file: this.file, line: this.place?.line ?? null, column: this.place?.column ?? null, reason: this.reason }
@@ -193,7 +193,9 @@ export class ProjectUnknown extends Schema.TaggedError<ProjectUnknown>()("Projec
 }) {
   readonly status = 404
   override get message() {
-    return `No project under the projects root is named ${quoted(this.name)}.${didYouMean(this.name, this.known)}`
+    return `No project under the projects root is named ${quoteInput(this.name)}.${
+      suggestNearest(this.name, this.known)
+    }`
   }
 }
 
@@ -203,6 +205,6 @@ export class ProjectWithoutServer extends Schema.TaggedError<ProjectWithoutServe
 }) {
   readonly status = 422
   override get message() {
-    return `${quoted(this.name)} does not say which server it is on: add "serverId" to its ${containerConfigName}`
+    return `${quoteInput(this.name)} does not say which server it is on: add "serverId" to its ${containerConfigName}`
   }
 }

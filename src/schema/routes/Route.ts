@@ -113,7 +113,7 @@ export class RouteInvalid extends Schema.TaggedError<RouteInvalid>()("RouteInval
 }
 
 /** Reads what is asked of a route out of anything; says which fields do not fit. */
-export const routeInput = <A, I>(schema: Schema.Schema<A, I>) => {
+export const makeRouteDecoder = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
   return (input: unknown): Either.Either<A, RouteInvalid> =>
     Either.mapLeft(

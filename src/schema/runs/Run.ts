@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { field, number, projectPath, storedServerId, text, textOrNull, texts } from "../words/describedFields.ts"
-import { listed } from "../words/expected.ts"
+import { formatList } from "../words/expected.ts"
 import { strictQuery } from "../words/strict.ts"
 import { Step } from "./Step.ts"
 
@@ -105,7 +105,7 @@ export interface Run extends Schema.Schema.Type<typeof Run> {}
 export const maxRuns = 500
 
 const choices = (words: ReadonlyArray<string>) => ({
-  message: () => ({ message: `must be ${listed(words, "or")}`, override: true })
+  message: () => ({ message: `must be ${formatList(words, "or")}`, override: true })
 })
 const limitWords = `must be a whole number from 1 to ${maxRuns}`
 

@@ -12,7 +12,7 @@ const stateSentence =
   /\. (?=(?:Nothing (?:on|was)|What (?:ran|runs)|Release \d+(?:, which ran| could)|The release before|The (?:files of the )?(?:previous|new) version)\b)/
 
 /** Takes the words of a failed run apart; a message of one sentence is all cause. */
-export const failureParts = (words: string): FailureParts => {
+export const splitFailure = (words: string): FailureParts => {
   const [first = "", ...lines] = words.split("\n")
   const at = first.search(stateSentence)
   return {

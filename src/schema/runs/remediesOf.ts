@@ -1,5 +1,5 @@
 import { isEnded, type Run } from "./Run.ts"
-import { runVerdict } from "./runVerdict.ts"
+import { computeRunVerdict } from "./runVerdict.ts"
 
 /**
  * Next action after a run that did not succeed: read the log, look at the server, run an earlier release, see what would
@@ -20,14 +20,14 @@ const causeOf = (
   { error, kind, result, state, steps, subject }: Ended
 ): "stopped" | "conflict" | "server" | "kept" | "gone" => {
   if (state !== "failed") return "stopped"
-  if (runVerdict({ kind, subject }, result) === "unhealthy") return "kept"
+  if (computeRunVerdict({ kind, subject }, result) === "unhealthy") return "kept"
   if (error?.status === conflict) return "conflict"
   const failed = steps.findLast(({ status }) => status === "error")?.step ?? ""
   return error?.status === serverFailed || serverSteps.has(failed) ? "server" : "gone"
 }
 
 /** Remedies of a stack's run that did not succeed, the likeliest first; every door offers the same. */
-export const remediesOf = (run: Ended): ReadonlyArray<Remedy> => {
+export const listRemedies = (run: Ended): ReadonlyArray<Remedy> => {
   // Each of its deploys has remedies of its own.
   if (run.kind === "deploy-all") return run.state === "succeeded" || !isEnded(run.state) ? [] : ["again"]
   if (!stackKinds.has(run.kind) || !["failed", "cancelled", "interrupted"].includes(run.state)) return []

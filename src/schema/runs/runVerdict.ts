@@ -15,14 +15,14 @@ const startsStack = ({ kind, subject: { action } }: Pick<Run, "kind" | "subject"
   kind === "stack" && (action === "start" || action === "restart")
 
 /** Judges the result of a run: its state, and the exit code and words of every door, derive from this alone. */
-export const runVerdict = (run: Pick<Run, "kind" | "subject">, result: unknown): RunVerdict => {
+export const computeRunVerdict = (run: Pick<Run, "kind" | "subject">, result: unknown): RunVerdict => {
   if (field(result, "success") === false) return "failed"
   if (field(result, "healthy") === false) return "unhealthy"
   return startsStack(run) && field(result, "status") !== "healthy" ? "unhealthy" : "done"
 }
 
 /** Final message of a run: that of its result, else its error. */
-export const lastWords = ({ error, result }: Pick<Run, "error" | "result">): string | undefined => {
+export const findFinalMessage = ({ error, result }: Pick<Run, "error" | "result">): string | undefined => {
   const message = field(result, "message")
   return Predicate.isString(message) ? message : error?.error
 }

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { cut, quoted } from "../words/quoted.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 
 /** Source of a log: one container, or all containers of the stack in a directory of the server. */
 export type LogSource =
@@ -7,8 +7,8 @@ export type LogSource =
   | { readonly kind: "stack"; readonly remotePath: string }
 
 /** Predicate of a sentence about a log's missing container, stack or service. */
-export const noSource = (source: LogSource, server: string, service = ""): string =>
-  `there is no ${service === "" ? "" : `service ${quoted(service)} of the `}${
+export const describeMissingSource = (source: LogSource, server: string, service = ""): string =>
+  `there is no ${service === "" ? "" : `service ${quoteInput(service)} of the `}${
     source.kind === "stack" ? `stack at ${cut(source.remotePath)}` : `container named ${cut(source.name)}`
   }` +
   ` on "${server}": scan lists what is deployed there`
@@ -69,7 +69,7 @@ export type LogEvent =
   | { readonly event: "end"; readonly data: Readonly<Record<string, never>> }
 
 /** Tests whether a line contains a text, letters A to Z in either case. */
-export const lineContains = (contains: string) => {
+export const makeLineFilter = (contains: string) => {
   const lower = (text: string) => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   const wanted = lower(contains)
   return (text: string): boolean => wanted === "" || lower(text).includes(wanted)
@@ -98,7 +98,7 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
  * A point in time as the scripts on a server take it: a time in UTC, or `-` and how many seconds ago by the server's
  * own clock. Empty for no such point.
  */
-export const sinceArgument = (since: string | undefined): string => {
+export const formatSinceArgument = (since: string | undefined): string => {
   const [, number = "", unit = ""] = ago.exec(since ?? "") ?? []
   const seconds = secondsIn[unit]
   if (seconds !== undefined) return `-${Number(number) * seconds}`

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 
 /** One spelling for one directory: no doubled, dotted or trailing slashes. */
-export const normalRemotePath = (path: string): string =>
+export const normalizeRemotePath = (path: string): string =>
   path.split("/").filter((segment, index) => index === 0 || (segment !== "" && segment !== ".")).join("/")
 
 const longestPath = 4096
@@ -15,7 +15,7 @@ const problem = (path: string): string | undefined => {
   if (new TextEncoder().encode(path).length > longestPath) return "must not be longer than 4 KiB"
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
   if (path.split("/").includes("..")) return "must not contain \"..\""
-  const normal = normalRemotePath(path)
+  const normal = normalizeRemotePath(path)
   return normal === "" || normal === "~" ? "must name a directory below / or ~" : undefined
 }
 
@@ -49,14 +49,14 @@ const accepted = (
   reason: string | undefined
 ): Either.Either<string, RemotePathInvalid> =>
   reason === undefined
-    ? Either.right(normalRemotePath(path))
+    ? Either.right(normalizeRemotePath(path))
     : Either.left(new RemotePathInvalid({ field, reason }))
 
 /** The path that a field of a request holds, in its one spelling. */
-export const remotePathIn = (field: string, path: string) => accepted(field, path, problem(path))
+export const parseRemotePath = (field: string, path: string) => accepted(field, path, problem(path))
 
 /** The same for the directory of a stack that is written to: never where Berth keeps its notes of another one. */
-export const stackPathIn = (field: string, path: string) =>
+export const parseStackPath = (field: string, path: string) =>
   accepted(
     field,
     path,

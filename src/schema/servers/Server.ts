@@ -1,9 +1,9 @@
 import { type Redacted, Schema } from "effect"
 import { field, flag, text } from "../words/describedFields.ts"
-import { nearest } from "../words/nearest.ts"
-import { cut, quoted } from "../words/quoted.ts"
+import { findNearest } from "../words/nearest.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
-import { jumpHosts, jumpList, jumpShape } from "./jumpHosts.ts"
+import { jumpShape, normalizeJumpList, parseJumpHosts } from "./jumpHosts.ts"
 
 /** A TCP port. */
 export const Port = Schema.Number.pipe(Schema.int(), Schema.between(1, 65535)).annotations({
@@ -54,9 +54,11 @@ const Host = OneLine.pipe(Schema.filter(hostName))
 
 /** Jump hosts as OpenSSH's `-J` takes them; null for a blank text. */
 export const JumpList = Schema.transform(
-  ShortText.pipe(Schema.filter((text) => jumpList(text) === null || jumpHosts(text) !== undefined || jumpShape)),
+  ShortText.pipe(
+    Schema.filter((text) => normalizeJumpList(text) === null || parseJumpHosts(text) !== undefined || jumpShape)
+  ),
   Schema.NullOr(Schema.String),
-  { strict: true, decode: jumpList, encode: (jump) => jump ?? "" }
+  { strict: true, decode: normalizeJumpList, encode: (jump) => jump ?? "" }
 )
 
 // A key is refused before anything else is said about it: nothing of it may come back.
@@ -124,14 +126,14 @@ export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("Server
 }) {
   readonly status = 404
   override get message() {
-    const missing = `Server not found: no stored server has the id or the name ${quoted(this.id)}`
+    const missing = `Server not found: no stored server has the id or the name ${quoteInput(this.id)}`
     const { stored } = this
     if (stored === undefined) return missing
     if (stored.length === 0) return `${missing}: none is stored`
-    const meant = nearest(this.id, stored.flatMap(({ id, name }) => [id, name]))
+    const meant = findNearest(this.id, stored.flatMap(({ id, name }) => [id, name]))
     const isMeant = ({ id, name }: { readonly id: string; readonly name: string }) => id === meant || name === meant
     const nearestFirst = [...stored.filter(isMeant), ...stored.filter((server) => !isMeant(server))]
-    const named = nearestFirst.slice(0, mostNamed).map(({ id, name }) => `${quoted(id)} (${cut(name)})`)
+    const named = nearestFirst.slice(0, mostNamed).map(({ id, name }) => `${quoteInput(id)} (${cut(name)})`)
     const more = stored.length > mostNamed ? ` and ${stored.length - mostNamed} more` : ""
     return `${missing}. Ids (and names) of the stored servers: ${named.join(", ")}${more}`
   }
@@ -146,7 +148,7 @@ export class ServerAmbiguous extends Schema.TaggedError<ServerAmbiguous>()("Serv
   override get message() {
     const ids = this.ids.slice(0, mostNamed).map((id) => cut(id)).join(", ")
     const more = this.ids.length > mostNamed ? ` and ${this.ids.length - mostNamed} more` : ""
-    return `${this.ids.length} stored servers are named ${quoted(this.name)}: name one by its id: ${ids}${more}`
+    return `${this.ids.length} stored servers are named ${quoteInput(this.name)}: name one by its id: ${ids}${more}`
   }
 }
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { cut, quoted } from "../words/quoted.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { OneLine, ServerInput } from "./Server.ts"
 import { Fingerprint } from "./ServerTest.ts"
@@ -40,7 +40,9 @@ export class ServerTaken extends Schema.TaggedError<ServerTaken>()("ServerTaken"
   readonly status = 409
   override get message() {
     const { id, name } = this.by
-    return `The ${this.what} ${quoted(this.wanted)} would be mistaken for the stored server ${cut(name)} with the id ` +
+    return `The ${this.what} ${quoteInput(this.wanted)} would be mistaken for the stored server ${
+      cut(name)
+    } with the id ` +
       `${cut(id)}: nothing was stored. Choose another ${this.what}, or replace that server by its id`
   }
 }

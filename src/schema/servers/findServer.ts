@@ -25,7 +25,7 @@ export const findServer = <A extends Named>(
 }
 
 /** Shortest unambiguous reference to a stored server: its name, or its id when the name is not unique. */
-export const callNameOf = (stored: ReadonlyArray<Named>, { id, name }: Named): string =>
+export const formatServerReference = (stored: ReadonlyArray<Named>, { id, name }: Named): string =>
   Either.match(findServer(stored, name), {
     onLeft: () => id,
     onRight: (found) => found.id === id ? name : id

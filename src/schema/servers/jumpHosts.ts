@@ -12,7 +12,7 @@ export const mostJumps = 8
 const hop = /^(?:([^@\s,/:]+)@)?(?:\[([0-9A-Fa-f:.%]+)\]|([A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))(?::(\d{1,5}))?$/
 
 /** Reads jump hosts, the nearest first: `[user@]host[:port]`, separated by commas; nothing where one is not like that. */
-export const jumpHosts = (text: string): ReadonlyArray<JumpHost> | undefined => {
+export const parseJumpHosts = (text: string): ReadonlyArray<JumpHost> | undefined => {
   const hops = text.split(",").map((part): JumpHost | undefined => {
     const [, username, address, name, written] = hop.exec(part.trim()) ?? []
     const host = address ?? name
@@ -25,7 +25,7 @@ export const jumpHosts = (text: string): ReadonlyArray<JumpHost> | undefined => 
 }
 
 /** Jump hosts as they are written, without blanks around them; null for a blank text, which names none. */
-export const jumpList = (text: string): string | null => text.trim() || null
+export const normalizeJumpList = (text: string): string | null => text.trim() || null
 
 /** Error text of a value that does not name jump hosts. */
 export const jumpShape =

@@ -12,8 +12,8 @@ import {
   text,
   textOrNull
 } from "../words/describedFields.ts"
-import { listed } from "../words/expected.ts"
-import { cut, quoted } from "../words/quoted.ts"
+import { formatList } from "../words/expected.ts"
+import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Targets that a parallel deploy works on at once. */
@@ -118,7 +118,7 @@ export class TargetUnknown extends Schema.TaggedError<TargetUnknown>()("TargetUn
 }) {
   readonly status = 422
   override get message() {
-    return `${quoted(this.server)} is not a server of the targets of ${quoted(this.project)}: they are on ` +
-      listed(this.known.map(cut), "and")
+    return `${quoteInput(this.server)} is not a server of the targets of ${quoteInput(this.project)}: they are on ` +
+      formatList(this.known.map(cut), "and")
   }
 }

@@ -8,7 +8,7 @@ export interface BegunDeploy {
 }
 
 /** Deploys that a run has started, in the order of their first steps. */
-export const begunDeploys = ({ steps }: Pick<Run, "steps">): ReadonlyArray<BegunDeploy> => {
+export const listBegunDeploys = ({ steps }: Pick<Run, "steps">): ReadonlyArray<BegunDeploy> => {
   const labels = new Map(
     steps.flatMap(({ run, step }) => run === undefined ? [] : [[run, step.slice(0, step.lastIndexOf(": "))] as const])
   )

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { flag, text, textOrNull } from "../words/describedFields.ts"
-import { didYouMean } from "../words/nearest.ts"
+import { suggestNearest } from "../words/nearest.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Applications of a webhook request; all of them when no name is given. */
@@ -83,7 +83,7 @@ export class ApplicationUnknown extends Schema.TaggedError<ApplicationUnknown>()
   override get message() {
     const shown = this.appName.length > 100 ? `${this.appName.slice(0, 100)}…` : this.appName
     return `The platform has no application named ${JSON.stringify(shown)}, and nothing was changed.` +
-      didYouMean(this.appName, this.names)
+      suggestNearest(this.appName, this.names)
   }
 }
 

@@ -1,3 +1,3 @@
 /** A number of things in words: `1 file`, `2 files`. */
-export const counted = (number: number, one: string, several = `${one}s`): string =>
+export const pluralize = (number: number, one: string, several = `${one}s`): string =>
   `${number} ${number === 1 ? one : several}`

@@ -1,8 +1,8 @@
 import type { ParseResult } from "effect"
-import { listed } from "./expected.ts"
-import { nearest } from "./nearest.ts"
-import { quoted } from "./quoted.ts"
-import { type ValidationIssue, validationIssues } from "./validationIssues.ts"
+import { formatList } from "./expected.ts"
+import { findNearest } from "./nearest.ts"
+import { quoteInput } from "./quoted.ts"
+import { collectValidationIssues, type ValidationIssue } from "./validationIssues.ts"
 
 /** Nouns of a message for the parts of its subject. */
 export interface Vocabulary {
@@ -17,7 +17,7 @@ const plainName = /^[A-Za-z_$][\w$-]{0,59}$/
 
 const nameOf = (key: PropertyKey): string => {
   const text = String(key)
-  return plainName.test(text) ? text : quoted(text.slice(0, 60))
+  return plainName.test(text) ? text : quoteInput(text.slice(0, 60))
 }
 
 /** A place as a reader of the file or body writes it: `files[0].name`. */
@@ -40,7 +40,7 @@ const unknownWords = (mistakes: ReadonlyArray<ValidationIssue>, { part }: Vocabu
   const [first] = mistakes
   const known = first?.known ?? []
   const each = mistakes.map(({ path }) => {
-    const meant = nearest(String(path[path.length - 1]), known)
+    const meant = findNearest(String(path[path.length - 1]), known)
     return `${formatPath(path)} is not a known ${part}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`
   })
   const place = formatPath(first?.path.slice(0, -1) ?? [])
@@ -65,7 +65,7 @@ export const describeIssues = (mistakes: ReadonlyArray<ValidationIssue>, vocabul
   const wrong = shown.filter(({ kind }) => kind === "wrong" || kind === "told")
   const unknown = shown.filter(({ kind }) => kind === "unknown")
   const first = [
-    ...(missing.length === 0 ? [] : [`${listed(missing, "and")} ${isOrAre(missing)} missing`]),
+    ...(missing.length === 0 ? [] : [`${formatList(missing, "and")} ${isOrAre(missing)} missing`]),
     ...wrongWords(wrong, vocabulary)
   ].join("; ")
   const others = groupedBy(unknown, ({ path }) => formatPath(path.slice(0, -1))).map((group) =>
@@ -77,4 +77,4 @@ export const describeIssues = (mistakes: ReadonlyArray<ValidationIssue>, vocabul
 
 /** Describes a parse error. */
 export const describeParseError = ({ issue }: ParseResult.ParseError, vocabulary: Vocabulary): string =>
-  describeIssues(validationIssues(issue), vocabulary)
+  describeIssues(collectValidationIssues(issue), vocabulary)

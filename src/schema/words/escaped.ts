@@ -17,10 +17,10 @@ const inWords = (sign: string): string =>
  * around or stay invisible stands there in words, as `\n` or `\u001b`. Joined emoji fall apart into their parts.
  * @param kept the control characters that may stay
  */
-export const escaped = (text: string, kept = ""): string =>
+export const escapeText = (text: string, kept = ""): string =>
   text.replace(presentation, "").replace(unsafe, (sign) => kept.includes(sign) ? sign : inWords(sign))
 
 const colors = /\u001b\[[\d;]*m|\r(?=\n|$)/g
 
 /** Foreign text of many lines, without colours, with `escaped` for all but its line breaks and tabs. */
-export const escapedLines = (text: string): string => escaped(text.replace(colors, ""), "\t\n")
+export const escapeTextLines = (text: string): string => escapeText(text.replace(colors, ""), "\t\n")

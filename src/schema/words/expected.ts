@@ -1,7 +1,7 @@
 import { Option, Predicate, SchemaAST } from "effect"
 
 /** `a`, `a or b`, `a, b or c`. */
-export const listed = (words: ReadonlyArray<string>, conjunction: "and" | "or"): string =>
+export const formatList = (words: ReadonlyArray<string>, conjunction: "and" | "or"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words[words.length - 1]}`
 
 /** True for schemas that accept only null or an absent value. */
@@ -27,17 +27,18 @@ const signaturesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.PropertySigna
 }
 
 /** The names of an object's fields; nothing when it may have any. */
-export const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => signaturesOf(ast).map(({ name }) => String(name))
+export const listSchemaFields = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  signaturesOf(ast).map(({ name }) => String(name))
 
 /** The names of the fields that an object needs; all that it may have where it needs none. */
-export const neededFieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+export const listRequiredFields = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   const needed = signaturesOf(ast).filter(({ isOptional }) => !isOptional).map(({ name }) => String(name))
-  return needed.length === 0 ? fieldsOf(ast) : needed
+  return needed.length === 0 ? listSchemaFields(ast) : needed
 }
 
 const ofFields = (ast: SchemaAST.AST) => {
-  const names = fieldsOf(ast)
-  return names.length === 0 ? "" : ` with ${listed(names, "and")}`
+  const names = listSchemaFields(ast)
+  return names.length === 0 ? "" : ` with ${formatList(names, "and")}`
 }
 
 const isWhole = (ast: SchemaAST.AST): boolean =>
@@ -53,8 +54,8 @@ const many = (ast: SchemaAST.AST): string => {
   const choices = choicesOf(written(ast))
   const literals = literalsOf(choices)
   const [only] = choices
-  if (literals.length > 0) return listed(literals, "or")
-  if (choices.length !== 1 || only === undefined) return listed(choices.map(many), "or")
+  if (literals.length > 0) return formatList(literals, "or")
+  if (choices.length !== 1 || only === undefined) return formatList(choices.map(many), "or")
   const kind = written(only)
   if (SchemaAST.isStringKeyword(kind)) return "strings"
   if (SchemaAST.isNumberKeyword(kind)) return isWhole(only) ? "whole numbers" : "numbers"
@@ -63,7 +64,7 @@ const many = (ast: SchemaAST.AST): string => {
 
 const one = (ast: SchemaAST.AST): string => {
   const kind = written(ast)
-  if (SchemaAST.isUnion(kind)) return listed([...new Set(choicesOf(kind).map(one))], "or")
+  if (SchemaAST.isUnion(kind)) return formatList([...new Set(choicesOf(kind).map(one))], "or")
   if (SchemaAST.isStringKeyword(kind)) return "a string"
   if (SchemaAST.isNumberKeyword(kind)) return isWhole(ast) ? "a whole number" : "a number"
   if (SchemaAST.isBooleanKeyword(kind)) return "true or false"
@@ -75,7 +76,7 @@ const one = (ast: SchemaAST.AST): string => {
 }
 
 /** Describes the expected value: `must be a list of strings`, `must be file or directory`. */
-export const mustBe = (ast: SchemaAST.AST): string => `must be ${one(ast)}`
+export const describeExpected = (ast: SchemaAST.AST): string => `must be ${one(ast)}`
 
 type Bounds = { readonly [name: string]: unknown }
 
@@ -93,7 +94,7 @@ const limits = (json: Bounds): string | undefined => {
 }
 
 /** Describes the limit that a value of the right type violates, as far as the refinement declares it. */
-export const limitOf = (ast: SchemaAST.Refinement): string =>
+export const describeLimit = (ast: SchemaAST.Refinement): string =>
   Option.match(SchemaAST.getJSONSchemaAnnotation(ast), {
     onNone: () => undefined,
     onSome: (json) => limits({ ...json })

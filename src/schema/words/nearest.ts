@@ -29,7 +29,7 @@ const longest = 64
  * The known word that was probably meant by `word`: the one with the fewest typing mistakes, at most one for every three
  * characters, however its capitals, hyphens and underscores are written; nothing when all are further away.
  */
-export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
+export const findNearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
   if (word.length > longest) return undefined
   const written = normalized(word)
   const most = Math.max(1, Math.floor(written.length / 3))
@@ -41,7 +41,7 @@ export const nearest = (word: string, known: ReadonlyArray<string>): string | un
 }
 
 /** ` Did you mean "domain"?` where a known word is near, and nothing where none is: for the end of a sentence. */
-export const didYouMean = (word: string, known: ReadonlyArray<string>): string => {
-  const meant = nearest(word, known)
+export const suggestNearest = (word: string, known: ReadonlyArray<string>): string => {
+  const meant = findNearest(word, known)
   return meant === undefined ? "" : ` Did you mean "${meant}"?`
 }

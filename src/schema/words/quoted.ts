@@ -11,13 +11,13 @@ export const withShortWords = (message: string): string =>
   message.replaceAll(/\S+/g, (word) => word.length > longestWord ? cut(word) : word)
 
 /** Quotes user input for a message: in double quotes, on one line, truncated. */
-export const quoted = (text: string): string => {
+export const quoteInput = (text: string): string => {
   const whole = JSON.stringify(text.slice(0, longest + 1))
   return whole.length <= longest + 2 ? whole : `${whole.slice(0, longest).replace(/\\[^"\\]*$/, "")}…"`
 }
 
 /** Words that are perhaps somebody else's, and a sentence after them; nothing is added where that is empty. */
-export const followedBy = (words: string, sentence: string): string => {
+export const appendSentence = (words: string, sentence: string): string => {
   const end = words.trimEnd()
   return sentence === "" ? words : `${end}${/[.!?]$/.test(end) ? "" : "."} ${sentence}`
 }

@@ -1,16 +1,16 @@
 import { Either, type ParseResult, Predicate, type SchemaAST } from "effect"
 import { describeIssues, type Vocabulary } from "./describeIssues.ts"
-import { listed, neededFieldsOf } from "./expected.ts"
-import { sentenceIssue, validationIssues } from "./validationIssues.ts"
+import { formatList, listRequiredFields } from "./expected.ts"
+import { collectValidationIssues, makeSentenceIssue } from "./validationIssues.ts"
 
 const noBody = (issue: ParseResult.ParseIssue) => {
-  const names = "ast" in issue && issue._tag !== "Missing" ? neededFieldsOf(issue.ast) : []
-  return `A JSON body is required${names.length === 0 ? "" : `, with ${listed(names, "and")}`}`
+  const names = "ast" in issue && issue._tag !== "Missing" ? listRequiredFields(issue.ast) : []
+  return `A JSON body is required${names.length === 0 ? "" : `, with ${formatList(names, "and")}`}`
 }
 
 const told = (vocabulary: Vocabulary) => (issue: ParseResult.ParseIssue) =>
-  Either.left(sentenceIssue(
-    Predicate.isNullable(issue.actual) ? noBody(issue) : describeIssues(validationIssues(issue), vocabulary)
+  Either.left(makeSentenceIssue(
+    Predicate.isNullable(issue.actual) ? noBody(issue) : describeIssues(collectValidationIssues(issue), vocabulary)
   ))
 
 const everyMistake: SchemaAST.ParseOptions = { errors: "all", onExcessProperty: "error" }

@@ -1,5 +1,5 @@
 import { Array, Effect, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
-import { fieldsOf, isNothing, limitOf, mustBe } from "./expected.ts"
+import { describeExpected, describeLimit, isNothing, listSchemaFields } from "./expected.ts"
 
 /** ValidationIssue in a text of the user: its place and its reason, never the value. */
 export interface ValidationIssue {
@@ -15,7 +15,7 @@ export interface ValidationIssue {
 const told = Schema.Never.annotations({ identifier: "Told" }).ast
 
 /** An issue that says one sentence, whatever stands around it. */
-export const sentenceIssue = (sentence: string): ParseResult.ParseIssue =>
+export const makeSentenceIssue = (sentence: string): ParseResult.ParseIssue =>
   new ParseResult.Type(told, undefined, sentence)
 
 type Path = ValidationIssue["path"]
@@ -44,7 +44,7 @@ const unionIssues = (
   const [first] = inside
   if (first !== undefined) return first
   const [only, ...others] = issues.filter((issue) => "ast" in issue && "_tag" in issue.ast && !isNothing(issue.ast))
-  return only !== undefined && others.length === 0 ? issuesAt(only, path) : wrong(path, mustBe(union))
+  return only !== undefined && others.length === 0 ? issuesAt(only, path) : wrong(path, describeExpected(union))
 }
 
 const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<ValidationIssue> => {
@@ -64,7 +64,7 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
       return wrong(
         path,
         Option.match(own, {
-          onNone: () => issue.message ?? mustBe(issue.ast),
+          onNone: () => issue.message ?? describeExpected(issue.ast),
           onSome: ({ words }) => words
         })
       )
@@ -75,10 +75,12 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
       if (issue.kind === "From") {
         const isPlain = issue.issue._tag === "Type" && issue.issue.message === undefined
         const hasWords = "ast" in issue.issue && Option.isSome(SchemaAST.getMessageAnnotation(issue.issue.ast))
-        return isPlain && !hasWords ? wrong(path, mustBe(issue.ast)) : issuesAt(issue.issue, path)
+        return isPlain && !hasWords ? wrong(path, describeExpected(issue.ast)) : issuesAt(issue.issue, path)
       }
       const said = "message" in issue.issue ? issue.issue.message : undefined
-      return issue.issue._tag === "Composite" ? issuesAt(issue.issue, path) : wrong(path, said ?? limitOf(issue.ast))
+      return issue.issue._tag === "Composite"
+        ? issuesAt(issue.issue, path)
+        : wrong(path, said ?? describeLimit(issue.ast))
     }
     case "Transformation": {
       const own = Option.filter(annotated(issue.ast, issue), ({ always }) => always || issue.kind === "Transformation")
@@ -96,7 +98,7 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
       if (SchemaAST.isTupleType(issue.ast) && issues.some((each) => isMissing(each))) {
         return wrong(path, "must not be empty")
       }
-      const known = fieldsOf(issue.ast)
+      const known = listSchemaFields(issue.ast)
       return issues.flatMap((each) => issuesAt(each, path)).map((mistake) =>
         mistake.kind === "unknown" && mistake.path.length === path.length + 1 ? { ...mistake, known } : mistake
       )
@@ -107,4 +109,5 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
 const isMissing = (issue: ParseResult.ParseIssue) => issue._tag === "Pointer" && issue.issue._tag === "Missing"
 
 /** Everything that is wrong, in the order in which it was found. */
-export const validationIssues = (issue: ParseResult.ParseIssue): ReadonlyArray<ValidationIssue> => issuesAt(issue, [])
+export const collectValidationIssues = (issue: ParseResult.ParseIssue): ReadonlyArray<ValidationIssue> =>
+  issuesAt(issue, [])

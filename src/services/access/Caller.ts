@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import type { Role } from "../../schema/Settings.ts"
-import { userAtMachine } from "../local/userName.ts"
+import { formatUserAtMachine } from "../local/userName.ts"
 import { type CallerRole, mayChange } from "./rights.ts"
 
 /** The sender of a request. */
@@ -20,13 +20,13 @@ export interface KnownCaller extends Caller {
 }
 
 /** The user of the service's machine, or a program that has the service's private token. */
-export const localCaller = (): KnownCaller => ({ name: userAtMachine(), role: "operator", isLocal: true })
+export const makeLocalCaller = (): KnownCaller => ({ name: formatUserAtMachine(), role: "operator", isLocal: true })
 
 /** A caller without a valid token. */
 export const anonymousCaller: Caller = { name: "nobody", role: "anonymous" }
 
 /** A caller as `mcp.readOnly` limits the requests of agents. */
-export const limitedToReading = (caller: Caller): Caller =>
+export const limitToReading = (caller: Caller): Caller =>
   mayChange(caller.role) ? { ...caller, role: "viewer", limitedBy: "mcp.readOnly" } : caller
 
 /**
@@ -38,5 +38,5 @@ export const mayLeaveRoot = ({ isLocal, role }: Caller, anywhere: boolean): bool
 
 /** Caller of the current request. The guard provides it; without one, the request comes from this process. */
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("berth/CurrentCaller", {
-  defaultValue: (): Caller => localCaller()
+  defaultValue: (): Caller => makeLocalCaller()
 }) {}

@@ -38,7 +38,7 @@ export const maySeeValues = (role: CallerRole): boolean => hasRole(role, "operat
 export const mayExec = (door: RequestedBy["door"]): boolean => door !== "mcp"
 
 /** True when a caller is the same as before, with at least the same rights. */
-export const keepsRights = (
+export const hasKeptRights = (
   before: { readonly name: string; readonly role: CallerRole },
   now: { readonly name: string; readonly role: CallerRole }
 ): boolean => now.name === before.name && hasRole(now.role, before.role)

@@ -22,7 +22,7 @@ const next = (longest: number) => ({ cut, line }: Carry, text: string): readonly
  * The lines of bytes that may go on for ever, each cut to `longest` characters; what has no line break holds no more
  * memory than that. Bytes that are not UTF-8 become replacement characters. What follows the last break is not a line.
  */
-export const boundedLines =
+export const splitBoundedLines =
   (longest: number) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>
     Stream.decodeText(bytes).pipe(
       Stream.mapAccum({ line: "", cut: false }, next(longest)),

@@ -1,6 +1,6 @@
 import { Deferred, Effect, Schema, Stream } from "effect"
 import { createGunzip } from "node:zlib"
-import { bytesOf, write } from "./streamBytes.ts"
+import { streamBytes, writeChunk } from "./streamBytes.ts"
 
 /** Bytes that should have been gzip are not, or end too early. */
 export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFailed", { reason: Schema.String }) {
@@ -19,10 +19,10 @@ export const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Strea
       (gunzip) => Effect.sync(() => gunzip.destroy())
     )
     gunzip.on("error", ({ message }) => Deferred.unsafeDone(broken, new GunzipFailed({ reason: message })))
-    yield* Stream.runForEach(bytes, (chunk) => write(gunzip, chunk)).pipe(
+    yield* Stream.runForEach(bytes, (chunk) => writeChunk(gunzip, chunk)).pipe(
       Effect.zipRight(Effect.sync(() => gunzip.end())),
       Effect.catchAllCause((cause) => Deferred.failCause(broken, cause)),
       Effect.forkScoped
     )
-    return Stream.interruptWhen(bytesOf(gunzip), Deferred.await(broken))
+    return Stream.interruptWhen(streamBytes(gunzip), Deferred.await(broken))
   }))

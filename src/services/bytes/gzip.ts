@@ -1,12 +1,12 @@
 import { Deferred, Effect, Stream } from "effect"
 import { createGzip, gzipSync } from "node:zlib"
-import { bytesOf, write } from "./streamBytes.ts"
+import { streamBytes, writeChunk } from "./streamBytes.ts"
 
 /** The fastest: half as much again would take three times as long. */
 const level = 1
 
 /** Ratio of the compressed to the original size. */
-export const compressedShare = (sample: Uint8Array): number =>
+export const computeCompressionRatio = (sample: Uint8Array): number =>
   sample.length === 0 ? 1 : gzipSync(sample, { level }).length / sample.length
 
 /** The bytes as a gzip stream, with back-pressure. Chunks may be lent: each is read before the next one is asked for. */
@@ -17,10 +17,10 @@ export const compress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<
       Effect.sync(() => createGzip({ level, chunkSize: 256 * 1024 })),
       (gzip) => Effect.sync(() => gzip.destroy())
     )
-    yield* Stream.runForEach(bytes, (chunk) => write(gzip, chunk)).pipe(
+    yield* Stream.runForEach(bytes, (chunk) => writeChunk(gzip, chunk)).pipe(
       Effect.zipRight(Effect.sync(() => gzip.end())),
       Effect.catchAllCause((cause) => Deferred.failCause(broken, cause)),
       Effect.forkScoped
     )
-    return Stream.interruptWhen(bytesOf(gzip), Deferred.await(broken))
+    return Stream.interruptWhen(streamBytes(gzip), Deferred.await(broken))
   }))

@@ -1,7 +1,7 @@
 const smallest = 4 * 1024
 
 /** Keeps the last bytes of a stream, up to a limit. What it costs depends on the bytes, not on how they are cut up. */
-export const lastBytes = (limit: number) => {
+export const keepLastBytes = (limit: number) => {
   // Bytes gather behind each other; when there is no room, the last ones move to the front.
   const most = limit + Math.max(smallest, Math.ceil(limit / 4))
   let memory = Buffer.allocUnsafe(Math.min(most, smallest))

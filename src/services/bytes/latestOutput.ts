@@ -4,26 +4,26 @@ import type { OutputStream } from "../../schema/runs/Run.ts"
 const mostPieces = 1_024
 
 /** Output of a program on one of its streams. */
-export interface Piece {
+export interface OutputPiece {
   readonly stream: OutputStream
   readonly text: string
 }
 
 /** Output of a program that is not yet delivered, and the number of lines dropped before it. */
 export interface LatestOutput {
-  readonly add: (piece: Piece) => void
-  readonly take: () => { readonly dropped: number; readonly pieces: ReadonlyArray<Piece> }
+  readonly add: (piece: OutputPiece) => void
+  readonly take: () => { readonly dropped: number; readonly pieces: ReadonlyArray<OutputPiece> }
 }
 
 /** Number of line ends in a text. */
-export const linesIn = (text: string): number => {
+export const countLines = (text: string): number => {
   let count = 0
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1
   return count
 }
 
 /** Pieces of one stream that follow each other, as one. */
-const joined = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+const joined = (pieces: ReadonlyArray<OutputPiece>): ReadonlyArray<OutputPiece> => {
   const all: Array<{ readonly stream: OutputStream; readonly texts: Array<string> }> = []
   for (const { stream, text } of pieces) {
     const last = all.at(-1)
@@ -37,8 +37,8 @@ const joined = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
  * Bounded buffer of output that arrives faster than it is delivered; the oldest is dropped first. Drops whole lines: a
  * secret that is cut in two would no longer be recognized.
  */
-export const latestOutput = (mostCharacters: number): LatestOutput => {
-  let pieces: Array<Piece> = []
+export const makeLatestOutput = (mostCharacters: number): LatestOutput => {
+  let pieces: Array<OutputPiece> = []
   let size = 0
   let dropped = 0
 
@@ -53,7 +53,7 @@ export const latestOutput = (mostCharacters: number): LatestOutput => {
     if (first === undefined) return
     const gone = end === 0 ? first.text : first.text.slice(0, end)
     size -= gone.length
-    dropped += linesIn(gone)
+    dropped += countLines(gone)
     isBroken = !gone.endsWith("\n")
     if (gone.length < first.text.length) pieces.unshift({ ...first, text: first.text.slice(gone.length) })
   }

@@ -9,10 +9,11 @@ export interface HashedStream<E> {
 }
 
 /** The sha256 of bytes, or of a text as UTF-8, in lower-case hex. */
-export const sha256Of = (content: Uint8Array | string): string => createHash("sha256").update(content).digest("hex")
+export const computeSha256 = (content: Uint8Array | string): string =>
+  createHash("sha256").update(content).digest("hex")
 
 /** Hashes a stream while somebody else reads it, once. */
-export const hashedInPassing = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<HashedStream<E>> =>
+export const hashStream = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<HashedStream<E>> =>
   Effect.sync(() => {
     const hash = createHash("sha256")
     return {

@@ -2,7 +2,7 @@ import { Effect, Option, Stream } from "effect"
 import type { Readable, Writable } from "node:stream"
 
 /** Writes a chunk; done when it has been taken over, so that its memory is free again. Waits for ever on a broken stream. */
-export const write = (channel: Writable, chunk: Uint8Array): Effect.Effect<void> =>
+export const writeChunk = (channel: Writable, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.async((resume) => {
     channel.write(chunk, (error) => {
       if (error === null || error === undefined) resume(Effect.void)
@@ -32,4 +32,4 @@ const next = (readable: Readable): Effect.Effect<Uint8Array, Option.Option<never
   })
 
 /** The bytes of a readable as they come, never more in memory than it buffers itself. They end too when it is broken off. */
-export const bytesOf = (readable: Readable): Stream.Stream<Uint8Array> => Stream.repeatEffectOption(next(readable))
+export const streamBytes = (readable: Readable): Stream.Stream<Uint8Array> => Stream.repeatEffectOption(next(readable))

@@ -4,14 +4,14 @@ import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/
 import { uncancellable } from "../runs/uncancellable.ts"
 import { GitHost, type GitHostCall } from "./GitHost.ts"
 import {
+  buildHookPath,
+  buildHooksPath,
+  buildHookTestPath,
+  buildRepositoryPath,
+  decodeHook,
+  decodeHooks,
   type GitHostProfile,
-  hookIn,
-  hookPath,
-  hooksIn,
-  hooksPath,
-  hookTestPath,
-  mayAdministerIn,
-  repositoryPath
+  mayAdministerIn
 } from "./profile.ts"
 
 const pageSize = 50
@@ -27,14 +27,14 @@ export const gitea: GitHostProfile = ({ send }) => {
         return yield* new GitHostUnavailable({ call: "GET …/hooks", reason })
       }
       const query = { limit: String(pageSize), page: String(page) }
-      const hooks = yield* Effect.flatMap(send({ method: "GET", path: hooksPath(repository), query }), hooksIn)
+      const hooks = yield* Effect.flatMap(send({ method: "GET", path: buildHooksPath(repository), query }), decodeHooks)
       return hooks.length === 0 ? hooks : [...hooks, ...yield* pages(repository, page + 1)]
     })
 
   const create = (repository: Repository, url: string, secret: Redacted.Redacted, branchFilter?: string) =>
     send({
       method: "POST",
-      path: hooksPath(repository),
+      path: buildHooksPath(repository),
       body: {
         type: "gitea",
         active: true,
@@ -43,10 +43,10 @@ export const gitea: GitHostProfile = ({ send }) => {
         ...(branchFilter === undefined || branchFilter === "" ? {} : { branch_filter: branchFilter })
       },
       secrets: [secret]
-    }).pipe(Effect.flatMap(hookIn), Effect.map((hook): GitHook => ({ ...hook, active: true, url })))
+    }).pipe(Effect.flatMap(decodeHook), Effect.map((hook): GitHook => ({ ...hook, active: true, url })))
 
   const deleteHook = (repository: Repository, hook: GitHook) =>
-    Effect.asVoid(send({ method: "DELETE", path: hookPath(repository, hook) }))
+    Effect.asVoid(send({ method: "DELETE", path: buildHookPath(repository, hook) }))
 
   return GitHost.of({
     hooks: (repository) => pages(repository, 1),
@@ -57,10 +57,10 @@ export const gitea: GitHostProfile = ({ send }) => {
         Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))
       ),
     deleteHook,
-    testHook: (repository, hook) => Effect.asVoid(send({ method: "POST", path: hookTestPath(repository, hook) })),
+    testHook: (repository, hook) => Effect.asVoid(send({ method: "POST", path: buildHookTestPath(repository, hook) })),
     check: (repository) =>
       Effect.map(
-        Effect.flatMap(send({ method: "GET", path: repositoryPath(repository) }), mayAdministerIn),
+        Effect.flatMap(send({ method: "GET", path: buildRepositoryPath(repository) }), mayAdministerIn),
         (mayAdminister): Finding => {
           const name = `${repository.owner}/${repository.name}`
           return mayAdminister

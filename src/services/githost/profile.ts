@@ -46,9 +46,9 @@ const asHooks = understood("GET …/hooks", Schema.Array(WireHook))
 const asHook = understood("POST …/hooks", WireHook)
 
 /** Reads a list of hooks. */
-export const hooksIn = (body: unknown) => Effect.map(asHooks(body), (hooks) => hooks.map(hookOf))
+export const decodeHooks = (body: unknown) => Effect.map(asHooks(body), (hooks) => hooks.map(hookOf))
 /** Reads a hook that was created. */
-export const hookIn = (body: unknown) => Effect.map(asHook(body), hookOf)
+export const decodeHook = (body: unknown) => Effect.map(asHook(body), hookOf)
 
 const asRepository = understood(
   "GET …/repos",
@@ -59,9 +59,12 @@ export const mayAdministerIn = (body: unknown) =>
   Effect.map(asRepository(body), ({ permissions }) => permissions?.admin === true)
 
 /** The path of a repository. */
-export const repositoryPath = ({ name, owner }: Repository) => ["api", "v1", "repos", owner, name]
+export const buildRepositoryPath = ({ name, owner }: Repository) => ["api", "v1", "repos", owner, name]
 /** The path of a repository's hooks, and of one of them. */
-export const hooksPath = (repository: Repository) => [...repositoryPath(repository), "hooks"]
-export const hookPath = (repository: Repository, { id }: GitHook) => [...hooksPath(repository), String(id)]
+export const buildHooksPath = (repository: Repository) => [...buildRepositoryPath(repository), "hooks"]
+export const buildHookPath = (repository: Repository, { id }: GitHook) => [...buildHooksPath(repository), String(id)]
 /** The path that a test delivery is asked for at. */
-export const hookTestPath = (repository: Repository, hook: GitHook) => [...hookPath(repository, hook), "tests"]
+export const buildHookTestPath = (
+  repository: Repository,
+  hook: GitHook
+) => [...buildHookPath(repository, hook), "tests"]

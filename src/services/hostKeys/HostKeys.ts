@@ -1,5 +1,5 @@
 import { Context, type Effect, Schema } from "effect"
-import type { Address } from "../../schema/servers/addressOf.ts"
+import type { MachineAddress } from "../../schema/servers/addressOf.ts"
 import type { HostKey } from "./hostKey.ts"
 import type { KeyMismatch } from "./KeyMismatch.ts"
 
@@ -22,10 +22,10 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
   /** The file of known host keys, for error messages. */
   readonly file: string
   /** The types remembered for a server, for asking it for one of these first. */
-  readonly knownTypes: (server: Address) => Effect.Effect<ReadonlyArray<string>, HostKeysUnavailable>
+  readonly knownTypes: (server: MachineAddress) => Effect.Effect<ReadonlyArray<string>, HostKeysUnavailable>
   /** Checks the key of a server without storing it. */
   readonly standing: (
-    server: Address,
+    server: MachineAddress,
     key: HostKey
   ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
   /**
@@ -33,7 +33,7 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
    * remembered, it takes their place if `replaces` is one of them, and is a mismatch otherwise.
    */
   readonly confirm: (
-    server: Address,
+    server: MachineAddress,
     fingerprint: string,
     replaces?: string
   ) => Effect.Effect<KeyMismatch | "confirmed", HostKeysUnavailable>
@@ -42,7 +42,7 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
    * shows another than the remembered ones.
    */
   readonly check: (
-    server: Address,
+    server: MachineAddress,
     key: HostKey
   ) => Effect.Effect<KeyMismatch | "known" | "remembered", HostKeysUnavailable>
 }>() {}

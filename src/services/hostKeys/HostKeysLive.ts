@@ -1,10 +1,10 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Layer, Option } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
-import { hostKeysLock } from "../locks/LockKey.ts"
+import { makeHostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
 import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
-import { inFile } from "./KeyMismatch.ts"
+import { withKeyFile } from "./KeyMismatch.ts"
 import { checkHostKey, previewHostKey, rememberedKeys, withConfirmed } from "./knownHostsFile.ts"
 
 /** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
@@ -33,7 +33,7 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         ),
         standing: Effect.fn("HostKeys.standing")((server, key) =>
           read.pipe(
-            Effect.map((text) => inFile(file)(previewHostKey(text, server, key))),
+            Effect.map((text) => withKeyFile(file)(previewHostKey(text, server, key))),
             Effect.mapError(unavailable)
           )
         ),
@@ -46,20 +46,20 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
               if (Either.isLeft(confirmed)) return { ...confirmed.left, file }
               if (confirmed.right !== text) yield* files.write(file, confirmed.right, { mode: 0o600 })
               return "confirmed" as const
-            }).pipe(locks.withLock(hostKeysLock(file)))
+            }).pipe(locks.withLock(makeHostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))
         ),
         check: Effect.fn("HostKeys.check")((server, key) =>
           Effect.gen(function*() {
             const now = checkHostKey(yield* read, server, key)
-            if (now.answer !== "remembered") return inFile(file)(now.answer)
+            if (now.answer !== "remembered") return withKeyFile(file)(now.answer)
             yield* files.makeDirectory(path.dirname(file))
             // Another connection may have been first: check again what the file says under the lock.
             return yield* Effect.gen(function*() {
               const held = checkHostKey(yield* read, server, key)
               if (held.answer === "remembered") yield* files.write(file, held.text, { mode: 0o600 })
-              return inFile(file)(held.answer)
-            }).pipe(locks.withLock(hostKeysLock(file)))
+              return withKeyFile(file)(held.answer)
+            }).pipe(locks.withLock(makeHostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))
         )
       })

@@ -16,5 +16,5 @@ export interface KeyMismatch extends OtherKey {
 }
 
 /** A verdict on a key, with the file that it comes from. */
-export const inFile = (file: string) => <A>(verdict: OtherKey | A): KeyMismatch | A =>
+export const withKeyFile = (file: string) => <A>(verdict: OtherKey | A): KeyMismatch | A =>
   isOther(verdict) ? { ...verdict, file } : verdict

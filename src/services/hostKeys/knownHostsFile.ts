@@ -1,7 +1,7 @@
 import { Either } from "effect"
-import type { Address } from "../../schema/servers/addressOf.ts"
+import type { MachineAddress } from "../../schema/servers/addressOf.ts"
 import { usualSshPort } from "../../schema/servers/Server.ts"
-import { fingerprint, type HostKey } from "./hostKey.ts"
+import { computeFingerprint, type HostKey } from "./hostKey.ts"
 import type { OtherKey } from "./KeyMismatch.ts"
 
 const odd = /[^a-z0-9._:%-]/g
@@ -11,7 +11,7 @@ const escaped = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
  * Name of a server in the file: OpenSSH's `host`, or `[host]:port` for other ports than 22. One behind a jump host has
  * that one's name after an `@`.
  */
-const nameOf = ({ host, port, via }: Address): string => {
+const nameOf = ({ host, port, via }: MachineAddress): string => {
   const name = host.toLowerCase().replace(odd, escaped)
   const own = port === usualSshPort ? name : `[${name}]:${port}`
   return via === undefined ? own : `${own}@${nameOf(via)}`
@@ -31,29 +31,29 @@ const lineOf = (text: string): Line | undefined => {
 }
 
 /** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are not entries here. */
-export const rememberedKeys = (text: string, server: Address): ReadonlyArray<Omit<Line, "names">> =>
+export const rememberedKeys = (text: string, server: MachineAddress): ReadonlyArray<Omit<Line, "names">> =>
   text.split(/\r?\n/).flatMap((row) => {
     const line = lineOf(row)
     return line?.names.includes(nameOf(server)) === true ? [{ type: line.type, key: line.key }] : []
   })
 
 /** A comment for OpenSSH: the fingerprint that a server has to show when it is met for the first time. */
-const confirmation = (server: Address) => `# confirmed ${nameOf(server)} `
+const confirmation = (server: MachineAddress) => `# confirmed ${nameOf(server)} `
 
 const rowsOf = (text: string) => text.split(/(?<=\n)/)
 
-const confirmedFor = (text: string, server: Address): string | undefined => {
+const confirmedFor = (text: string, server: MachineAddress): string | undefined => {
   const start = confirmation(server)
   return rowsOf(text).find((row) => row.startsWith(start))?.slice(start.length).trim()
 }
 
-const withoutConfirmation = (text: string, server: Address) =>
+const withoutConfirmation = (text: string, server: MachineAddress) =>
   rowsOf(text).filter((row) => !row.startsWith(confirmation(server))).join("")
 
 const ended = (text: string) => text === "" || text.endsWith("\n") ? text : `${text}\n`
 
 /** The text without the keys of a server; a line that names others too stays for them. */
-const withoutKeys = (text: string, server: Address) =>
+const withoutKeys = (text: string, server: MachineAddress) =>
   rowsOf(text).flatMap((row) => {
     const line = lineOf(row)
     const others = line?.names.filter((name) => name !== nameOf(server)) ?? []
@@ -67,11 +67,11 @@ const withoutKeys = (text: string, server: Address) =>
  */
 export const withConfirmed = (
   text: string,
-  server: Address,
+  server: MachineAddress,
   confirmed: string,
   replaces?: string
 ): Either.Either<string, OtherKey> => {
-  const keys = rememberedKeys(text, server).map(({ key }) => fingerprint(Buffer.from(key, "base64")))
+  const keys = rememberedKeys(text, server).map(({ key }) => computeFingerprint(Buffer.from(key, "base64")))
   if (keys.includes(confirmed)) return Either.right(text)
   if (keys.length > 0 && !keys.some((key) => key === replaces)) {
     return Either.left({ remembered: keys.join(" or "), presented: confirmed })
@@ -85,20 +85,20 @@ export const withConfirmed = (
  * is stored for a server, whose type is negotiated first, so that its other keys do not look like a change. A server
  * without the stored type counts as changed: an impostor could claim the same.
  */
-export const checkHostKey = (text: string, server: Address, key: HostKey) => {
+export const checkHostKey = (text: string, server: MachineAddress, key: HostKey) => {
   const keys = rememberedKeys(text, server)
   const shown = Buffer.from(key.blob).toString("base64")
   if (keys.some((known) => known.key === shown)) return { answer: "known" as const, text }
   if (keys.length > 0) {
     const answer: OtherKey = {
-      remembered: keys.map((known) => fingerprint(Buffer.from(known.key, "base64"))).join(" or "),
-      presented: fingerprint(key.blob)
+      remembered: keys.map((known) => computeFingerprint(Buffer.from(known.key, "base64"))).join(" or "),
+      presented: computeFingerprint(key.blob)
     }
     return { answer, text }
   }
   const confirmed = confirmedFor(text, server)
-  if (confirmed !== undefined && confirmed !== fingerprint(key.blob)) {
-    const answer: OtherKey = { remembered: confirmed, presented: fingerprint(key.blob) }
+  if (confirmed !== undefined && confirmed !== computeFingerprint(key.blob)) {
+    const answer: OtherKey = { remembered: confirmed, presented: computeFingerprint(key.blob) }
     return { answer, text }
   }
   const whole = ended(withoutConfirmation(text, server))
@@ -106,7 +106,7 @@ export const checkHostKey = (text: string, server: Address, key: HostKey) => {
 }
 
 /** Checks a key against a known_hosts text without storing it. */
-export const previewHostKey = (text: string, server: Address, key: HostKey): OtherKey | "known" | "new" => {
+export const previewHostKey = (text: string, server: MachineAddress, key: HostKey): OtherKey | "known" | "new" => {
   const { answer } = checkHostKey(text, server, key)
   if (answer !== "remembered") return answer
   return confirmedFor(text, server) === undefined ? "new" : "known"

@@ -1,14 +1,14 @@
 import { type Error, FileSystem, Path } from "@effect/platform"
 import { Array, Effect, Layer, Option, Ref, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { atomicWrites, failing } from "./atomicWrites.ts"
-import { errorCode } from "./errorCode.ts"
-import { lend, stream, unreadable } from "./fileStreams.ts"
+import { makeAtomicWrites, mapWriteError } from "./atomicWrites.ts"
+import { readErrorCode } from "./errorCode.ts"
+import { mapReadError, streamFile, streamLentChunks } from "./fileStreams.ts"
 import { type LocalEntry, LocalFiles, type LocalKind, type LocalName } from "./LocalFiles.ts"
-import { namesIn, readRegular } from "./openRegular.ts"
+import { listDirectoryNames, readRegular } from "./openRegular.ts"
 
-const isNothing = ({ cause }: Error.PlatformError) => ["ENOENT", "ENOTDIR"].includes(errorCode(cause))
-const isTaken = ({ cause }: Error.PlatformError) => errorCode(cause) === "EEXIST"
+const isNothing = ({ cause }: Error.PlatformError) => ["ENOENT", "ENOTDIR"].includes(readErrorCode(cause))
+const isTaken = ({ cause }: Error.PlatformError) => readErrorCode(cause) === "EEXIST"
 
 const kinds: Partial<Record<FileSystem.File.Type, LocalKind>> = { File: "file", Directory: "directory" }
 
@@ -29,7 +29,7 @@ const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  const { fill, remove, replace, resolveTarget } = atomicWrites(fs, path)
+  const { fill, remove, replace, resolveTarget } = makeAtomicWrites(fs, path)
 
   const permissions = (file: string) =>
     fs.stat(file).pipe(Effect.map((info) => info.mode & 0o777), Effect.orElseSucceed(() => undefined))
@@ -47,24 +47,24 @@ const make = Effect.gen(function*() {
       fs.stat(file).pipe(
         Effect.map((info) => Option.some(entryOf(path.basename(file), info))),
         Effect.catchIf(isNothing, () => Effect.succeedNone),
-        failing(file)
+        mapWriteError(file)
       )
     ),
     list: Effect.fn("LocalFiles.list")((directory) =>
-      unreadable(directory)(namesIn(directory)).pipe(
+      mapReadError(directory)(listDirectoryNames(directory)).pipe(
         Effect.flatMap(Effect.forEach(inspect(directory), { concurrency: 16 })),
         Effect.map(Array.getSomes)
       )
     ),
-    names: Effect.fn("LocalFiles.names")((directory) => unreadable(directory)(namesIn(directory))),
-    realPath: Effect.fn("LocalFiles.realPath")((file) => failing(file)(fs.realPath(file))),
-    read: Effect.fn("LocalFiles.read")((file) => unreadable(file)(readRegular(file))),
-    stream,
-    lend,
+    names: Effect.fn("LocalFiles.names")((directory) => mapReadError(directory)(listDirectoryNames(directory))),
+    realPath: Effect.fn("LocalFiles.realPath")((file) => mapWriteError(file)(fs.realPath(file))),
+    read: Effect.fn("LocalFiles.read")((file) => mapReadError(file)(readRegular(file))),
+    stream: streamFile,
+    lend: streamLentChunks,
     sha256: Effect.fn("LocalFiles.sha256")((file) =>
       Effect.suspend(() => {
         const hash = createHash("sha256")
-        const hashed = Stream.runForEach(lend(file), (chunk) => Effect.sync(() => hash.update(chunk)))
+        const hashed = Stream.runForEach(streamLentChunks(file), (chunk) => Effect.sync(() => hash.update(chunk)))
         return Effect.map(hashed, () => hash.digest("hex"))
       })
     ),
@@ -81,7 +81,7 @@ const make = Effect.gen(function*() {
           const opened = yield* fs.open(file, { flag: "wx", mode: options?.mode ?? 0o644 }).pipe(
             Effect.asSome,
             Effect.catchIf(isTaken, () => Effect.succeedNone),
-            failing(file)
+            mapWriteError(file)
           )
           if (Option.isNone(opened)) return false
           const filled = restore(fill(opened.value, file, (append) => append(bytesOf(content))))
@@ -102,12 +102,14 @@ const make = Effect.gen(function*() {
         return yield* Ref.get(written)
       }).pipe(Effect.withSpan("LocalFiles.save")),
     makeDirectory: Effect.fn("LocalFiles.makeDirectory")((directory) =>
-      failing(directory)(fs.makeDirectory(directory, { recursive: true }))
+      mapWriteError(directory)(fs.makeDirectory(directory, { recursive: true }))
     ),
     temporaryDirectory: Effect.fn("LocalFiles.temporaryDirectory")((prefix) =>
-      failing(prefix)(fs.makeTempDirectory({ prefix }))
+      mapWriteError(prefix)(fs.makeTempDirectory({ prefix }))
     ),
-    remove: Effect.fn("LocalFiles.remove")((file) => failing(file)(fs.remove(file, { recursive: true, force: true })))
+    remove: Effect.fn("LocalFiles.remove")((file) =>
+      mapWriteError(file)(fs.remove(file, { recursive: true, force: true }))
+    )
   })
 })
 

@@ -1,10 +1,10 @@
 import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule, type Scope } from "effect"
 import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
-import { lastBytes } from "../bytes/lastBytes.ts"
-import { latestOutput } from "../bytes/latestOutput.ts"
+import { keepLastBytes } from "../bytes/lastBytes.ts"
+import { makeLatestOutput } from "../bytes/latestOutput.ts"
 import { childEnvironment } from "./childEnvironment.ts"
-import { errorCode } from "./errorCode.ts"
+import { readErrorCode } from "./errorCode.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
 
 const isWindows = process.platform === "win32"
@@ -18,7 +18,7 @@ const pause = Effect.sleep("100 millis")
 
 const hindrance = (program: string, cause: unknown): string => {
   const isPath = /[/\\]/.test(program)
-  switch (errorCode(cause)) {
+  switch (readErrorCode(cause)) {
     case "ENOENT":
       return (isPath ? "the program does not exist" : "it is not installed, or not on the PATH of this service") +
         " (or the directory to run it in is gone)"
@@ -104,10 +104,10 @@ const start = (
 const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) => Effect.Effect<void>) =>
   Effect.gen(function*() {
     const child = yield* start(command)
-    const output = lastBytes(command.maxOutput)
+    const output = keepLastBytes(command.maxOutput)
     const exited = yield* Deferred.make<number | null, ProgramNotFound>()
     const closed = yield* Deferred.make<void>()
-    const heard = latestOutput(mostUntold)
+    const heard = makeLatestOutput(mostUntold)
     const wake = yield* Queue.sliding<void>(1)
     let bytes = 0
     let unread = 0

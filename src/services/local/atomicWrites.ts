@@ -1,8 +1,8 @@
 import type { Error, FileSystem, Path } from "@effect/platform"
 import { Effect, Schedule } from "effect"
-import { errorCode } from "./errorCode.ts"
+import { readErrorCode } from "./errorCode.ts"
 import { LocalFileFailed } from "./LocalFiles.ts"
-import { unfinishedName } from "./unfinishedFile.ts"
+import { makeUnfinishedName } from "./unfinishedFile.ts"
 
 // Node reports `ENOSPC: no space left on device, write`; users need the middle part.
 const reasonOf = (error: Error.PlatformError): string =>
@@ -11,20 +11,20 @@ const reasonOf = (error: Error.PlatformError): string =>
     : /^[A-Z0-9_]+: ([^,]+)/.exec(error.description ?? "")?.[1] ?? error.description ?? error.message
 
 /** Names the file in a failure of the file system. */
-export const failing = (path: string) =>
+export const mapWriteError = (path: string) =>
   Effect.mapError((error: Error.PlatformError) => new LocalFileFailed({ path, reason: reasonOf(error) }))
 
 // Virus scanners and indexers of Windows hold a new file open for a moment.
 const retryHeldOpen = {
   schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(20)),
   while: ({ cause }: Error.PlatformError) =>
-    process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(errorCode(cause))
+    process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(readErrorCode(cause))
 }
 
 type Append = (bytes: Uint8Array) => Effect.Effect<void, LocalFileFailed>
 
 /** Writes files whole or not at all: a temporary file, flushed to the disk, then a rename. */
-export const atomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => {
+export const makeAtomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => {
   const remove = (file: string) => Effect.ignore(fs.remove(file, { force: true }))
 
   /** Fills an open file and flushes it to the disk. */
@@ -33,19 +33,19 @@ export const atomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => {
     named: string,
     write: (append: Append) => Effect.Effect<A, E>
   ): Effect.Effect<A, E | LocalFileFailed> => {
-    const append: Append = (bytes) => bytes.length === 0 ? Effect.void : failing(named)(content.writeAll(bytes))
-    return Effect.zipLeft(write(append), failing(named)(content.sync))
+    const append: Append = (bytes) => bytes.length === 0 ? Effect.void : mapWriteError(named)(content.writeAll(bytes))
+    return Effect.zipLeft(write(append), mapWriteError(named)(content.sync))
   }
 
   /** Writes a file beside `target` and moves it there when it is whole. */
   const replace = <A, E>(target: string, mode: number, write: (append: Append) => Effect.Effect<A, E>) =>
     Effect.gen(function*() {
-      const part = path.join(path.dirname(target), unfinishedName())
+      const part = path.join(path.dirname(target), makeUnfinishedName())
       // Removed on any interruption, also between two of these steps.
       return yield* Effect.scoped(
-        Effect.flatMap(failing(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(file, target, write))
+        Effect.flatMap(mapWriteError(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(file, target, write))
       ).pipe(
-        Effect.zipLeft(failing(target)(Effect.retry(fs.rename(part, target), retryHeldOpen))),
+        Effect.zipLeft(mapWriteError(target)(Effect.retry(fs.rename(part, target), retryHeldOpen))),
         Effect.onError(() => remove(part))
       )
     })

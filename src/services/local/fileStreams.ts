@@ -5,17 +5,17 @@ import { type NotReadable, openRegular, readInto } from "./openRegular.ts"
 const chunkSize = 256 * 1024
 
 /** Names the file in a failure to read it. */
-export const unreadable = (path: string) =>
+export const mapReadError = (path: string) =>
   Effect.mapError(({ message: reason }: NotReadable) => new LocalFileFailed({ path, reason }))
 
 /** Reads a file in chunks, each in a buffer of its own. */
-export const stream = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
-  Stream.unwrapScoped(Effect.map(unreadable(name)(openRegular(name)), (file) => {
+export const streamFile = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
+  Stream.unwrapScoped(Effect.map(mapReadError(name)(openRegular(name)), (file) => {
     let position = offset
     let left = bytes
     return Stream.repeatEffectOption(Effect.gen(function*() {
       const memory = new Uint8Array(Math.min(chunkSize, left))
-      const read = yield* Effect.asSomeError(unreadable(name)(readInto(file, memory, position)))
+      const read = yield* Effect.asSomeError(mapReadError(name)(readInto(file, memory, position)))
       if (read === 0) return yield* Effect.fail(Option.none())
       position += read
       left -= read
@@ -24,16 +24,19 @@ export const stream = (name: string, { bytes = Number.POSITIVE_INFINITY, offset 
   }))
 
 /** Double buffering: reads a file into two buffers in turn, one lent to the reader while the other is filled. */
-export const lend = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
+export const streamLentChunks = (
+  name: string,
+  { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }
+) =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const file = yield* unreadable(name)(openRegular(name))
+    const file = yield* mapReadError(name)(openRegular(name))
     let memory = [new Uint8Array(chunkSize), new Uint8Array(chunkSize)] as const
     let position = offset
     let left = bytes
     const fill = Effect.suspend(() => {
       const target = memory[0].subarray(0, Math.min(chunkSize, left))
-      return Effect.map(unreadable(name)(readInto(file, target, position)), (read) => {
+      return Effect.map(mapReadError(name)(readInto(file, target, position)), (read) => {
         position += read
         left -= read
         return target.subarray(0, read)

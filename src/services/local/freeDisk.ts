@@ -1,19 +1,19 @@
 import { Data, Effect } from "effect"
 import { statfs } from "node:fs/promises"
-import { errorCode } from "./errorCode.ts"
+import { readErrorCode } from "./errorCode.ts"
 
 /** The disk under a path cannot be looked at. */
 export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
 
 /** Bytes that this user can still write to the disk of a local path. */
-export const freeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
+export const readFreeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
   Effect.map(
     Effect.tryPromise({
       try: () => statfs(path),
       catch: (cause) => {
         const words = cause instanceof Error ? cause.message : "cannot be looked at"
         return new DiskUnknown({
-          message: errorCode(cause) === "ENOENT" ? `${path} does not exist: create it` : `${path}: ${words}`
+          message: readErrorCode(cause) === "ENOENT" ? `${path} does not exist: create it` : `${path}: ${words}`
         })
       }
     }),

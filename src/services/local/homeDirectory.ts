@@ -10,7 +10,7 @@ const recorded = Option.liftThrowable(() => userInfo().homedir)
  * absolute in any case: with an empty or relative `HOME`, files of the working directory would pass for the user's own.
  * A user without any has the root of the file system.
  */
-export const homeDirectory = (): string =>
+export const resolveHomeDirectory = (): string =>
   known().pipe(
     Option.filter(isAbsolute),
     Option.orElse(() => Option.filter(recorded(), isAbsolute)),

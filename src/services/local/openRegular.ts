@@ -1,7 +1,7 @@
 import { Array, Data, Effect, Order, type Scope } from "effect"
 import { constants, type Dirent } from "node:fs"
 import { type FileHandle, open, readdir } from "node:fs/promises"
-import { errorCode } from "./errorCode.ts"
+import { readErrorCode } from "./errorCode.ts"
 import type { LocalKind, LocalName } from "./LocalFiles.ts"
 
 /** A local file cannot be opened or read. `code` is the system's word for it, empty where Berth refuses the file. */
@@ -14,7 +14,7 @@ const notRegular = (code = "") => new NotReadable({ code, message: "is not a reg
 
 /** Node reports `ENOENT: no such file or directory, open '…'`; users need the middle part. */
 const notReadable = (cause: unknown): NotReadable => {
-  const code = errorCode(cause)
+  const code = readErrorCode(cause)
   // A socket cannot be opened at all.
   if (code === "ENXIO") return notRegular(code)
   if (code.startsWith("ERR_INVALID_ARG")) return new NotReadable({ code, message: "this is not a valid path" })
@@ -52,12 +52,15 @@ const kindOf = (entry: Dirent): LocalKind =>
   entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other"
 
 /** The names in a directory, sorted, and what they stand for; the files themselves are not looked at. */
-export const namesIn = (directory: string): Effect.Effect<ReadonlyArray<LocalName>, NotReadable> =>
+export const listDirectoryNames = (directory: string): Effect.Effect<ReadonlyArray<LocalName>, NotReadable> =>
   Effect.map(
     reading(() => readdir(directory, { withFileTypes: true })),
     (entries) =>
-      Array.sortWith(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })), ({ name }) =>
-        name, Order.string)
+      Array.sortWith(
+        entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })),
+        ({ name }) => name,
+        Order.string
+      )
   )
 
 /** All bytes of a regular file; refused when it is larger than `most`. */

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { constants, type Stats } from "node:fs"
 import { open } from "node:fs/promises"
-import { errorCode } from "./errorCode.ts"
+import { readErrorCode } from "./errorCode.ts"
 import { NotReadable } from "./openRegular.ts"
 
 // Windows has no such flags, and neither owners nor permissions of this kind.
@@ -24,7 +24,7 @@ export const readPrivateFile = (file: string, most: number): Effect.Effect<strin
     Effect.tryPromise({
       try: () => open(file, flags),
       catch: (cause) => {
-        const code = errorCode(cause)
+        const code = readErrorCode(cause)
         return new NotReadable({ code, message: code === "ELOOP" ? "it is a link" : "it cannot be opened" })
       }
     }),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 
 /** A new name for a file that is not yet written whole, beside the one that it will replace. */
-export const unfinishedName = (): string => `.berth-${randomBytes(8).toString("hex")}.tmp`
+export const makeUnfinishedName = (): string => `.berth-${randomBytes(8).toString("hex")}.tmp`
 
 /** Recognizes temporary files of atomic writes; old ones were left by a crash. */
 export const isUnfinished = (name: string): boolean => /^\.berth-[0-9a-f]{16}\.tmp$/.test(name)

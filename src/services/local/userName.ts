@@ -5,9 +5,9 @@ import { hostname, userInfo } from "node:os"
  * Name of this process's user: the one on record, else the one in the environment. A user id without an entry, as containers
  * have, may have neither.
  */
-export const userName = (recorded = () => userInfo().username): string =>
+export const readUserName = (recorded = () => userInfo().username): string =>
   Option.getOrElse(Option.liftThrowable(recorded)(), () => process.env["LOGNAME"] ?? process.env["USER"] ?? "")
 
 /** User and machine of this process, on one line: `alice@laptop`, or `10001@laptop` for a user without a name. */
-export const userAtMachine = (name = userName()): string =>
+export const formatUserAtMachine = (name = readUserName()): string =>
   `${name === "" ? process.getuid?.() ?? "somebody" : name}@${hostname()}`.replace(/[\0\r\n]+/g, " ")

@@ -1,4 +1,4 @@
-import { type Address, addressOf } from "../../schema/servers/addressOf.ts"
+import { formatMachineAddress, type MachineAddress } from "../../schema/servers/addressOf.ts"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
 
 /**
@@ -18,80 +18,84 @@ export interface LockKey {
 }
 
 /** One upsert of an application at a time. */
-export const applicationLock = (platformUrl: string, name: string): LockKey => ({
+export const makeApplicationLock = (platformUrl: string, name: string): LockKey => ({
   rank: 1,
   name: `app ${platformUrl} ${name}`,
   shared: `The application "${name}"`
 })
 
 /** Serializes deploys of a project to its targets; held while the deploys that it starts hold their remote paths. */
-export const targetsLock = (projectDirectory: string): LockKey => ({
+export const makeTargetsLock = (projectDirectory: string): LockKey => ({
   rank: 0.5,
   name: `targets ${projectDirectory}`
 })
 
 /** One deploy to a directory of a server at a time. */
-export const remotePathLock = (server: Address, remotePath: string): LockKey => ({
+export const makeRemotePathLock = (server: MachineAddress, remotePath: string): LockKey => ({
   rank: 1,
-  name: `path ${addressOf(server)} ${remotePath}`
+  name: `path ${formatMachineAddress(server)} ${remotePath}`
 })
 
 /** Places for concurrent deploys to a server: `deploysAtOnce`. */
-export const deployPlaces = (server: Address): LockKey => ({
+export const makeDeploySlots = (server: MachineAddress): LockKey => ({
   rank: 2,
-  name: `deploy ${addressOf(server)}`
+  name: `deploy ${formatMachineAddress(server)}`
 })
 
 /** One pull from a server at a time: its channels are few. */
-export const pullLock = (server: Address): LockKey => ({
+export const makePullLock = (server: MachineAddress): LockKey => ({
   rank: 1,
-  name: `pull ${addressOf(server)}`,
-  shared: `Pulling from ${addressOf(server)}`
+  name: `pull ${formatMachineAddress(server)}`,
+  shared: `Pulling from ${formatMachineAddress(server)}`
 })
 
 /** One build of a project at a time. */
-export const buildLock = (projectDirectory: string): LockKey => ({
+export const makeBuildLock = (projectDirectory: string): LockKey => ({
   rank: 1,
   name: `build ${projectDirectory}`,
   shared: `The build of ${projectDirectory}`
 })
 
 /** Serializes edits of a proxy file, under any id of its server. A bridged deploy holds it for each of its edits. */
-export const proxyLock = (server: Address, configFile: string): LockKey => ({
+export const makeProxyLock = (server: MachineAddress, configFile: string): LockKey => ({
   rank: 3,
-  name: `proxy ${addressOf(server)} ${configFile}`,
-  shared: `The proxy file ${configFile} on ${addressOf(server)}`
+  name: `proxy ${formatMachineAddress(server)} ${configFile}`,
+  shared: `The proxy file ${configFile} on ${formatMachineAddress(server)}`
 })
 
 /** One append to a project's changelog at a time. */
-export const changelogLock = (changelogFile: string): LockKey => ({
+export const makeChangelogLock = (changelogFile: string): LockKey => ({
   rank: 3,
   name: `file ${changelogFile}`,
   file: changelogFile
 })
 
 /** One edit of a project's `platform.json` at a time. */
-export const projectFileLock = (file: string): LockKey => ({ rank: 3, name: `file ${file}`, file })
+export const makeProjectFileLock = (file: string): LockKey => ({ rank: 3, name: `file ${file}`, file })
 
 /** One edit of the settings file at a time. */
-export const settingsLock = (settingsFile: string): LockKey => ({
+export const makeSettingsLock = (settingsFile: string): LockKey => ({
   rank: 4,
   name: `file ${settingsFile}`,
   file: settingsFile
 })
 
 /** Serializes changes of the record of confirmed settings files; every edit of such a file changes it. */
-export const confirmationsLock = (noteFile: string): LockKey => ({ rank: 5, name: `file ${noteFile}`, file: noteFile })
+export const makeConfirmationsLock = (noteFile: string): LockKey => ({
+  rank: 5,
+  name: `file ${noteFile}`,
+  file: noteFile
+})
 
 /** One change of the remembered host keys at a time. */
-export const hostKeysLock = (knownHostsFile: string): LockKey => ({
+export const makeHostKeysLock = (knownHostsFile: string): LockKey => ({
   rank: 5,
   name: `file ${knownHostsFile}`,
   file: knownHostsFile
 })
 
 /** Serializes reads and changes of a repository's hooks at a time. */
-export const hooksLock = ({ name, owner }: Repository): LockKey => ({
+export const makeHooksLock = ({ name, owner }: Repository): LockKey => ({
   rank: 6,
   name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`,
   shared: `The webhooks of ${owner}/${name}`

@@ -1,7 +1,7 @@
 import { Context, Effect, FiberRef, Layer, Schema } from "effect"
 import { makeOnce } from "../fibers/makeOnce.ts"
 import { withFileLock } from "./fileLock.ts"
-import { lockDirectory, lockFile, prepare } from "./lockDirectory.ts"
+import { formatLockFile, lockDirectory, prepare } from "./lockDirectory.ts"
 import type { LockKey } from "./LockKey.ts"
 import { makeNamedLocks } from "./namedLocks.ts"
 
@@ -73,7 +73,7 @@ const make = (directory: string) =>
       if (file !== undefined) return locked(file, file)(effect)
       return shared === undefined ? effect : Effect.flatMap(
         hasDirectory,
-        (has) => has ? locked(shared, lockFile(directory, name))(effect) : effect
+        (has) => has ? locked(shared, formatLockFile(directory, name))(effect) : effect
       )
     }
     return Locks.of({
@@ -83,7 +83,7 @@ const make = (directory: string) =>
   })
 
 /** Locks whose shared part is in the given directory. */
-export const locksIn = (directory: string): Layer.Layer<Locks> => Layer.effect(Locks, make(directory))
+export const locksLayer = (directory: string): Layer.Layer<Locks> => Layer.effect(Locks, make(directory))
 
 /** Locks of this process; lock directories (`<file>.lock`) beside locked files, and in the user's state directory. */
-export const LocksLive: Layer.Layer<Locks> = Layer.unwrapEffect(Effect.map(lockDirectory, locksIn))
+export const LocksLive: Layer.Layer<Locks> = Layer.unwrapEffect(Effect.map(lockDirectory, locksLayer))

@@ -1,6 +1,6 @@
 import { Clock, Effect, Option } from "effect"
 import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
-import { errorCode } from "../local/errorCode.ts"
+import { readErrorCode } from "../local/errorCode.ts"
 
 // The lock of a file is a directory beside it: mkdir is atomic on every file system. The holder renews its modification
 // time every second. A lock is stale when that time is old, or, after a clock was set back, does not change.
@@ -20,9 +20,9 @@ export interface Lock {
 
 /** Calls the file system; fails with the code of the error. */
 const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> =>
-  Effect.tryPromise({ try: run, catch: (cause) => errorCode(cause) || String(cause) })
+  Effect.tryPromise({ try: run, catch: (cause) => readErrorCode(cause) || String(cause) })
 
-export const lockAt = (directory: string): Effect.Effect<Lock, string> =>
+export const readLock = (directory: string): Effect.Effect<Lock, string> =>
   Effect.map(
     call(() => stat(directory, { bigint: true })),
     ({ ino, mtimeNs }) => ({ directory, inode: ino, modified: mtimeNs })
@@ -32,7 +32,7 @@ const remove = (directory: string) => Effect.ignore(call(() => rmdir(directory))
 
 const stillThere = (lock: Lock) =>
   Effect.map(
-    Effect.option(lockAt(lock.directory)),
+    Effect.option(readLock(lock.directory)),
     Option.exists(({ inode, modified }) => inode === lock.inode && modified === lock.modified)
   )
 
@@ -63,7 +63,7 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
   const breaking = `${lock.directory}-${lock.inode}-${lock.modified}`
   return Effect.matchEffect(call(() => mkdir(breaking)), {
     onFailure: () =>
-      Effect.ignore(Effect.flatMap(lockAt(breaking), (other) =>
+      Effect.ignore(Effect.flatMap(readLock(breaking), (other) =>
         Effect.whenEffect(
           removeIfSame(other),
           // The process that was removing it died as well.
@@ -76,10 +76,10 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
 /** Tries to take the lock once; nothing while it is held. */
 const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effect.Effect<Option.Option<Lock>, string> =>
   call(() => mkdir(directory)).pipe(
-    Effect.zipRight(Effect.asSome(lockAt(directory))),
+    Effect.zipRight(Effect.asSome(readLock(directory))),
     Effect.catchIf((code) => code === "EEXIST", () =>
       Effect.gen(function*() {
-        const holder = yield* Effect.option(lockAt(directory))
+        const holder = yield* Effect.option(readLock(directory))
         if (Option.isNone(holder)) return Option.none()
         const unchanged = unchangedFor(holder.value)
         if (unchanged > staleMillis || (yield* isStale(holder.value))) yield* breakStale(holder.value, unchanged)
@@ -109,7 +109,7 @@ const renew = (held: { lock: Lock }): Effect.Effect<never, string> =>
     if (!(yield* stillThere(held.lock))) return yield* Effect.fail("LOST")
     const now = new Date(yield* Clock.currentTimeMillis)
     yield* Effect.ignore(call(() => utimes(held.lock.directory, now, now)))
-    const renewed = yield* Effect.option(lockAt(held.lock.directory))
+    const renewed = yield* Effect.option(readLock(held.lock.directory))
     if (Option.isNone(renewed) || renewed.value.inode !== held.lock.inode) return yield* Effect.fail("LOST")
     held.lock = renewed.value
   }).pipe(Effect.uninterruptible, Effect.delay(renewal), Effect.forever)

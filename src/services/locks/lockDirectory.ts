@@ -2,7 +2,7 @@ import { Config, Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, rmdir, stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { homeDirectory } from "../local/homeDirectory.ts"
+import { resolveHomeDirectory } from "../local/homeDirectory.ts"
 
 /** Locks are renewed every second: older ones were left by killed processes. */
 const forgottenMillis = 60 * 60 * 1000
@@ -19,12 +19,12 @@ export const lockDirectory: Effect.Effect<string> = under(
   Effect.orElseSucceed(() => Option.none<string>()),
   // A relative path is ignored: it would depend on the working directory.
   Effect.map(Option.filter(isAbsolute)),
-  Effect.map(Option.getOrElse(() => join(homeDirectory(), ".local", "state"))),
+  Effect.map(Option.getOrElse(() => join(resolveHomeDirectory(), ".local", "state"))),
   Effect.map((state) => join(state, "berth", "locks"))
 )
 
 /** File that stands for a name of any length and characters. */
-export const lockFile = (directory: string, name: string): string =>
+export const formatLockFile = (directory: string, name: string): string =>
   join(directory, createHash("sha256").update(name).digest("hex").slice(0, 32))
 
 /** Creates the directory, private to its user, and removes locks of killed processes. */

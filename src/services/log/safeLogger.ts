@@ -1,11 +1,13 @@
 import { Cause, HashMap, type Layer, Logger, Predicate } from "effect"
-import { escaped } from "../../schema/words/escaped.ts"
+import { escapeText } from "../../schema/words/escaped.ts"
 
-const safe = (value: unknown): unknown => Predicate.isString(value) ? escaped(value) : value
+const safe = (value: unknown): unknown => Predicate.isString(value) ? escapeText(value) : value
 
 /** Escapes a cause line by line, so that only its real line breaks remain. */
 const linesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
-  Cause.isEmpty(cause) ? [] : Cause.pretty(cause, { renderErrorCause: true }).split("\n").map((line) => escaped(line))
+  Cause.isEmpty(cause)
+    ? []
+    : Cause.pretty(cause, { renderErrorCause: true }).split("\n").map((line) => escapeText(line))
 
 /**
  * Logger for terminals that escapes control characters: names and messages of others can neither forge a line nor control

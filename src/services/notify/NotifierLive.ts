@@ -63,7 +63,7 @@ const make = Effect.gen(function*() {
       Effect.gen(function*() {
         if (!isEnded(run.state)) return []
         const targets = yield* settings.targets
-        return targets.length === 0 ? [] : (yield* loadMessages).noticesOfRun(run, targets)
+        return targets.length === 0 ? [] : (yield* loadMessages).buildRunNotices(run, targets)
       }),
     added: (notices) => notices.length === 0 ? Effect.void : send(notices),
     serve: Effect.gen(function*() {
@@ -75,7 +75,7 @@ const make = Effect.gen(function*() {
         if (!(yield* Ref.get(isServing))) return
         const targets = yield* settings.targets
         if (!targets.some(({ events }) => events.includes("drift"))) return
-        const { noticesOfDrift } = yield* loadMessages
+        const { buildDriftNotices: noticesOfDrift } = yield* loadMessages
         const notices = noticesOfDrift(judged, targets, yield* Clock.currentTimeMillis)
         const adding = Effect.flatMap(
           outbox.addDrift(judged, judged.differences > 0, notices),

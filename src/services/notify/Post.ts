@@ -1,5 +1,5 @@
 import { Context, type Effect, type Redacted, Schema } from "effect"
-import type { Rendered } from "./formats.ts"
+import type { RenderedMessage } from "./formats.ts"
 
 /** A request was not answered with a success. */
 export class PostFailed extends Schema.TaggedError<PostFailed>()("PostFailed", {
@@ -18,5 +18,5 @@ export class Post extends Context.Tag("berth/Post")<Post, {
    * Sends one request within ten seconds, and answers the status of a success. Redirects are not followed, and names that
    * lead to a link-local address are refused.
    */
-  readonly send: (url: Redacted.Redacted, request: Rendered) => Effect.Effect<number, PostFailed>
+  readonly send: (url: Redacted.Redacted, request: RenderedMessage) => Effect.Effect<number, PostFailed>
 }>() {}

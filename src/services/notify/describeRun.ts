@@ -2,13 +2,13 @@ import { Struct } from "effect"
 import type { NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { NotifyEvent } from "../../schema/notify/NotifyTarget.ts"
 import type { Run } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 
 const longestTitle = 200
 const longestText = 1_500
 
 /** Text within a limit of characters, whole characters kept. */
-export const shortened = (text: string, most: number): string => {
+export const shortenMessage = (text: string, most: number): string => {
   const cut = text.slice(0, most)
   return cut.length === text.length ? text : `${cut.replace(/[\ud800-\udbff]$/, "")}…`
 }
@@ -44,7 +44,7 @@ const titleOf = (run: Run, event: NotifyEvent): string => {
     : kinds[run.kind]
   const subject = subjectOf(run)
   const what = `${kind}${subject === "" ? "" : ` of ${subject}`}`
-  return shortened(
+  return shortenMessage(
     run.kind === "rollback" && event === "rolledBack" ? `${what} succeeded` : `${what} ${words[event]}`,
     longestTitle
   )
@@ -56,7 +56,7 @@ export const describeRun = (run: Run, event: NotifyEvent, target: string): Notif
   event,
   time: run.endedAt ?? run.requestedAt,
   title: titleOf(run, event),
-  text: shortened(lastWords(run) ?? "", longestText),
+  text: shortenMessage(findFinalMessage(run) ?? "", longestText),
   run: Struct.pick(
     run,
     "id",

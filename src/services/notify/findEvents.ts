@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import type { NotifyEvent } from "../../schema/notify/NotifyTarget.ts"
 import type { Run } from "../../schema/runs/Run.ts"
-import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 
 type RunEnd = Pick<Run, "kind" | "result" | "state" | "steps" | "subject">
 
@@ -12,7 +12,7 @@ const hasRolledBack = ({ steps }: RunEnd): boolean =>
 /** A failed run without a result ended with an error, and started nothing that could be unhealthy. */
 const judged = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
   if (run.state !== "failed" || run.result === null || run.result === undefined) return []
-  if (runVerdict(run, run.result) === "unhealthy") return ["unhealthy"]
+  if (computeRunVerdict(run, run.result) === "unhealthy") return ["unhealthy"]
   return hasRolledBack(run) ? ["rolledBack", "unhealthy"] : []
 }
 

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto"
 import type { NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { NotifyFormat } from "../../schema/notify/NotifyTarget.ts"
 import { version } from "../../schema/version.ts"
-import { shortened } from "./describeRun.ts"
+import { shortenMessage } from "./describeRun.ts"
 
 /**
  * Value of `Berth-Signature`: the time in seconds and the HMAC-SHA256 of `time.body` in hexadecimal, with the secret of
@@ -13,7 +13,7 @@ const signature = (secret: Redacted.Redacted, seconds: number, body: string): st
   `t=${seconds},v1=${createHmac("sha256", Redacted.value(secret)).update(`${seconds}.${body}`).digest("hex")}`
 
 /** Body and headers of a request that tells a target. */
-export interface Rendered {
+export interface RenderedMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -36,14 +36,14 @@ const forHeader = (text: string): string => {
   const line = printable(text).replace(/\s+/g, " ").trim()
   return /^[\x20-\x7e]*$/.test(line) && !line.includes("=?")
     ? line
-    : `=?UTF-8?B?${Buffer.from(shortened(line, 120)).toString("base64")}?=`
+    : `=?UTF-8?B?${Buffer.from(shortenMessage(line, 120)).toString("base64")}?=`
 }
 
 const plain = ({ text, title }: NotifyMessage): string => text === "" ? title : `${title}\n${text}`
 
 const isGood = ({ event }: NotifyMessage): boolean => event === "succeeded" || event === "test"
 
-const json = (value: unknown, headers: Readonly<Record<string, string>> = {}): Rendered => ({
+const json = (value: unknown, headers: Readonly<Record<string, string>> = {}): RenderedMessage => ({
   headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(value)
 })
@@ -53,7 +53,7 @@ const renderers: {
     message: NotifyMessage,
     secret: Option.Option<Redacted.Redacted>,
     seconds: number
-  ) => Rendered
+  ) => RenderedMessage
 } = {
   json: (message, secret, seconds) => {
     const { body, headers } = json(message, { "berth-event": message.event, "berth-delivery": message.id })
@@ -72,7 +72,7 @@ const renderers: {
     }),
   discord: ({ text, title }) => {
     const heading = `**${forDiscord(title)}**`
-    const content = text === "" ? heading : `${heading}\n${forDiscord(shortened(text, mostForDiscord))}`
+    const content = text === "" ? heading : `${heading}\n${forDiscord(shortenMessage(text, mostForDiscord))}`
     return json({ content, allowed_mentions: { parse: [] } })
   },
   ntfy: (message, secret) => ({
@@ -96,7 +96,7 @@ export const render = (
   message: NotifyMessage,
   secret: Option.Option<Redacted.Redacted>,
   seconds: number
-): Rendered => {
+): RenderedMessage => {
   const { body, headers } = renderers[format](message, secret, seconds)
   return { body, headers: { "user-agent": `Berth/${version}`, ...headers } }
 }

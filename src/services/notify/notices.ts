@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import type { NotifiedDrift, NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
 import type { Run } from "../../schema/runs/Run.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import type { Notice } from "../runs/Outbox.ts"
 import { describeRun } from "./describeRun.ts"
 import { findEvents } from "./findEvents.ts"
@@ -10,7 +10,7 @@ import { findEvents } from "./findEvents.ts"
 type Targets = ReadonlyArray<NotifyTarget>
 
 /** Notifications of a run that has ended: one for each target, of the most specific event that it asks for. */
-export const noticesOfRun = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
+export const buildRunNotices = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
   const all = findEvents(run)
   return targets.flatMap(({ events, name }) => {
     const event = all.find((one) => events.includes(one))
@@ -19,7 +19,7 @@ export const noticesOfRun = (run: Run, targets: Targets): ReadonlyArray<Notice> 
 }
 
 /** Notifications of an application that drifts. */
-export const noticesOfDrift = (drift: NotifiedDrift, targets: Targets, now: number): ReadonlyArray<Notice> =>
+export const buildDriftNotices = (drift: NotifiedDrift, targets: Targets, now: number): ReadonlyArray<Notice> =>
   targets.filter(({ events }) => events.includes("drift")).map(({ name }) => ({
     target: name,
     message: {
@@ -28,7 +28,7 @@ export const noticesOfDrift = (drift: NotifiedDrift, targets: Targets, now: numb
       time: new Date(now).toISOString(),
       title: `${drift.appName} drifts`,
       text: `The platform differs from what ${drift.projectPath} declares: ${
-        counted(drift.differences, "difference")
+        pluralize(drift.differences, "difference")
       }.`,
       run: null,
       drift
@@ -36,7 +36,7 @@ export const noticesOfDrift = (drift: NotifiedDrift, targets: Targets, now: numb
   }))
 
 /** Message that is sent when somebody tests a target. */
-export const testMessage = (target: string, now: number): NotifyMessage => ({
+export const buildTestMessage = (target: string, now: number): NotifyMessage => ({
   id: randomUUID(),
   event: "test",
   time: new Date(now).toISOString(),

@@ -1,6 +1,6 @@
 import { Duration, Effect, Option, type Queue, Random } from "effect"
 import { type ClaimedNotice, Outbox } from "../runs/Outbox.ts"
-import { findTarget, sendNotification } from "./sendNotification.ts"
+import { findNotifyTarget, sendNotification } from "./sendNotification.ts"
 
 /** Time for which a notification is tried again. */
 const retryTime = Duration.hours(1)
@@ -30,7 +30,7 @@ const sendOne = (notice: ClaimedNotice) =>
   Effect.gen(function*() {
     const outbox = yield* Outbox
     const { age, attempts, id, message, target: name } = notice
-    const target = yield* findTarget(name)
+    const target = yield* findNotifyTarget(name)
     if (Option.isNone(target)) {
       // A peer may know it: they share the store, not the settings.
       if (Duration.lessThan(age, retryTime)) return yield* outbox.postpone(notice, yield* backoffAfter(attempts))

@@ -1,13 +1,13 @@
 import { Array, Clock, Effect } from "effect"
 import { NotifyFailed, type NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
-import { withoutSecrets } from "../secrets/secretsInUse.ts"
+import { scrubSecrets } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
 import { render } from "./formats.ts"
 import { Post } from "./Post.ts"
 
 /** Target of the settings with this name. */
-export const findTarget = (name: string) =>
+export const findNotifyTarget = (name: string) =>
   Effect.flatMap(
     Settings,
     ({ targets }) => Effect.map(targets, Array.findFirst((target: NotifyTarget) => target.name === name))
@@ -23,7 +23,7 @@ export const sendNotification = Effect.fn("notify.send")(function*(
   return yield* (yield* Post).send(url, render(format, message, secret, seconds)).pipe(
     Effect.catchAll(({ pause, reason }) =>
       Effect.flatMap(
-        withoutSecrets(reason),
+        scrubSecrets(reason),
         (shown) => new NotifyFailed({ name, reason: shown, ...pause === undefined ? {} : { pause } })
       )
     )

@@ -4,8 +4,8 @@ import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { isLinkLocal } from "../../schema/basics/outboundUrl.ts"
 import { connectionReason } from "../upstream/connectionReason.ts"
-import { retryAfterMillis } from "../upstream/retry.ts"
-import type { Rendered } from "./formats.ts"
+import { parseRetryAfter } from "../upstream/retry.ts"
+import type { RenderedMessage } from "./formats.ts"
 import { PostFailed } from "./Post.ts"
 
 const timeout = Duration.seconds(10)
@@ -32,7 +32,7 @@ const firstOf = (header: string | ReadonlyArray<string> | undefined): string | u
 
 /** Makes the client, whose connections close with the scope. */
 export const makePost: Effect.Effect<
-  (url: Redacted.Redacted, rendered: Rendered) => Effect.Effect<number, PostFailed>,
+  (url: Redacted.Redacted, rendered: RenderedMessage) => Effect.Effect<number, PostFailed>,
   never,
   Scope.Scope
 > = Effect.map(agent, (dispatcher) => (url, { body, headers }) =>
@@ -47,7 +47,7 @@ export const makePost: Effect.Effect<
       catch: (error) => new PostFailed({ reason: `it cannot be reached: ${connectionReason(error)}` })
     })
     if (statusCode >= 200 && statusCode < 300) return statusCode
-    const pause = retryAfterMillis(firstOf(answered["retry-after"]), yield* Clock.currentTimeMillis)
+    const pause = parseRetryAfter(firstOf(answered["retry-after"]), yield* Clock.currentTimeMillis)
     return yield* new PostFailed({
       reason: statusCode >= 300 && statusCode < 400
         ? `it answered ${statusCode}, a redirect, which is not followed`

@@ -12,7 +12,7 @@ export interface ParseProblem extends TextPosition {
 }
 
 /** The line and the column of an offset. */
-export const lineAndColumn = (text: string, offset: number): TextPosition => {
+export const computeLineAndColumn = (text: string, offset: number): TextPosition => {
   const before = text.slice(0, offset)
   const start = before.lastIndexOf("\n") + 1
   let line = 1

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
 /** Unified diff of two versions of a file. Few requests need it: the library is loaded with the first of them. */
-export const filePatch = (file: string, before: string, after: string): Effect.Effect<string> =>
+export const computeFilePatch = (file: string, before: string, after: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => import("diff")),
     ({ createTwoFilesPatch, FILE_HEADERS_ONLY }) =>

@@ -1,7 +1,7 @@
 import { Either, Option, Schema } from "effect"
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
 import { limits } from "../../schema/words/limits.ts"
-import { lineAndColumn, type ParseProblem, type TextPosition } from "./ParseProblem.ts"
+import { computeLineAndColumn, type ParseProblem, type TextPosition } from "./ParseProblem.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -9,7 +9,7 @@ const isOpening = (code: number) => code === 0x5b || code === 0x7b
 const isClosing = (code: number) => code === 0x5d || code === 0x7d
 
 /** Offset at which JSON text is nested deeper than `depth`. */
-export const tooDeepAt = (text: string, depth: number = limits.jsonDepth): number | undefined => {
+export const findExcessDepth = (text: string, depth: number = limits.jsonDepth): number | undefined => {
   let level = 0
   let quoted = false
   for (let at = 0; at < text.length; at++) {
@@ -72,7 +72,7 @@ const mistakeIn = (text: string): ParseProblem => {
   return {
     code: "JSON",
     reason: text.trim() === "" ? "it is empty" : reason ?? "it is not valid JSON",
-    ...lineAndColumn(text, first?.offset ?? 0)
+    ...computeLineAndColumn(text, first?.offset ?? 0)
   }
 }
 
@@ -84,10 +84,10 @@ export const parseJson = (
   text: string,
   depth: number = limits.jsonDepth
 ): Either.Either<unknown, ParseProblem> => {
-  const deep = tooDeepAt(text, depth)
+  const deep = findExcessDepth(text, depth)
   if (deep !== undefined) {
     const reason = `it is nested more than ${depth} levels deep`
-    return Either.left({ code: "LIMIT", reason, ...lineAndColumn(text, deep) })
+    return Either.left({ code: "LIMIT", reason, ...computeLineAndColumn(text, deep) })
   }
   return Either.try({ try: (): unknown => JSON.parse(text), catch: () => mistakeIn(text) })
 }
@@ -99,13 +99,13 @@ export const decodeJson = <A, I>(schema: Schema.Schema<A, I>): (text: string) =>
 }
 
 /** The place of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
-export const jsonPlace = (text: string, path: ReadonlyArray<PropertyKey>): TextPosition => {
+export const locateJsonValue = (text: string, path: ReadonlyArray<PropertyKey>): TextPosition => {
   const root = parseTree(text)
   if (root === undefined) return { line: 1, column: 1 }
   const keys = path.flatMap((key) => typeof key === "symbol" ? [] : [key])
   for (let length = keys.length; length > 0; length--) {
     const node = findNodeAtLocation(root, keys.slice(0, length))
-    if (node !== undefined) return lineAndColumn(text, node.offset)
+    if (node !== undefined) return computeLineAndColumn(text, node.offset)
   }
-  return lineAndColumn(text, root.offset)
+  return computeLineAndColumn(text, root.offset)
 }

@@ -11,7 +11,7 @@ import {
   visit
 } from "yaml"
 import type { ParseProblem, TextPosition } from "./ParseProblem.ts"
-import { type YamlBounds, yamlExcess } from "./yamlBounds.ts"
+import { findYamlExcess, type YamlBounds } from "./yamlBounds.ts"
 
 /** A YAML text without mistakes: one document, no key twice in a mapping. */
 export interface YamlText {
@@ -67,7 +67,7 @@ export const parseYaml = (
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
   const problem = (offset: number, code: string, reason: string): ParseProblem => ({ code, reason, ...placeAt(offset) })
-  const excess = yamlExcess(text, {
+  const excess = findYamlExcess(text, {
     ...depth === undefined ? {} : { depth },
     ...tokens === undefined ? {} : { tokens }
   })

@@ -2,7 +2,7 @@ import { CST, Lexer } from "yaml"
 import { limits } from "../../schema/words/limits.ts"
 
 /** A limit that a YAML text is over, and where in the text. */
-export interface Excess {
+export interface YamlExcess {
   readonly offset: number
   readonly reason: string
 }
@@ -23,10 +23,10 @@ const separators = new Set(["space", "comment", "newline"])
  *
  * In block style each level begins further right than the one around it, so the columns of the tokens bound the depth.
  */
-export const yamlExcess = (
+export const findYamlExcess = (
   text: string,
   { depth = limits.yamlDepth, tokens = limits.yamlTokens }: YamlBounds = {}
-): Excess | undefined => {
+): YamlExcess | undefined => {
   const columns: Array<number> = []
   let flow = 0
   let seen = 0

@@ -2,7 +2,7 @@ import { Effect, Layer, Record } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
 import { Platform, type PlatformCall } from "./Platform.ts"
-import { platformConnection } from "./platformConnection.ts"
+import { makePlatformConnection } from "./platformConnection.ts"
 import { profiles } from "./profiles.ts"
 
 const make = Effect.gen(function*() {
@@ -11,7 +11,7 @@ const make = Effect.gen(function*() {
 
   const platforms = Record.map(
     profiles,
-    (profile) => profile.operations(platformConnection(settings, upstream, profile))
+    (profile) => profile.operations(makePlatformConnection(settings, upstream, profile))
   )
   const inUse = Effect.map(settings.get("platform.profile"), (profile) => platforms[profile])
   const call = <A>(operation: (platform: Platform["Type"]) => PlatformCall<A>) => Effect.flatMap(inUse, operation)

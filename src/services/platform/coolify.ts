@@ -2,12 +2,20 @@ import { Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { AppEnv, Raw } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import { checkCoolify } from "./coolifyCheck.ts"
-import { coolifyDomains } from "./coolifyDomains.ts"
-import { inWordsOf, toCoolify, toNeutral, wordsInNeutral } from "./coolifyWords.ts"
+import { makeCoolifyDomains } from "./coolifyDomains.ts"
+import { adoptSpelling, toCoolify, toNeutral, toNeutralWords } from "./coolifyWords.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
 import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
-import { asApp, asApps, asEnvs, asServers, keyOf, recordOf, valueText } from "./records.ts"
+import {
+  decodeApp,
+  decodeApps,
+  decodeEnvs,
+  decodeRecord,
+  decodeServers,
+  formatEnvValue,
+  readEnvKey
+} from "./records.ts"
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
   "under Keys & Tokens"
@@ -24,13 +32,13 @@ const disclosed = (record: Raw): AppEnv => {
   const values = ["value", "real_value"].flatMap((field) => (field in record ? [record[field]] : []))
   const value = values.find(Predicate.isNotNullable)
   return {
-    key: keyOf(record),
+    key: readEnvKey(record),
     record,
     value: values.length === 0
       ? Disclosed.Hidden({ reason: abilityLacking })
       : value === undefined
       ? Disclosed.Absent()
-      : Disclosed.Known({ value: valueText(value) })
+      : Disclosed.Known({ value: formatEnvValue(value) })
   }
 }
 
@@ -68,15 +76,15 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
   const application = (uuid: string, wanted: AppFields = {}) =>
     send({ method: "GET", path: ["applications", uuid] }).pipe(
       Effect.map(toNeutral),
-      Effect.map((body) => Predicate.isRecord(body) ? inWordsOf(body, wanted) : body),
-      Effect.flatMap(asApp(uuid))
+      Effect.map((body) => Predicate.isRecord(body) ? adoptSpelling(body, wanted) : body),
+      Effect.flatMap(decodeApp(uuid))
     )
   const patch = (uuid: string, body: AppFields, secrets: ReadonlyArray<Redacted.Redacted> = []) =>
     Effect.map(send({ method: "PATCH", path: ["applications", uuid], body, secrets }), toNeutral)
 
   const applications = send({ method: "GET", path: ["applications"], limit: listLimit }).pipe(
     Effect.map(each(toNeutral)),
-    Effect.flatMap(asApps)
+    Effect.flatMap(decodeApps)
   )
   const envsBody = (uuid: string) =>
     send({ method: "GET", path: ["applications", uuid, "envs"] }).pipe(
@@ -84,12 +92,13 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
       // Each variable comes a second time, for previews.
       Effect.map((body) => Array.isArray(body) ? body.filter((env) => !isPreview(env)) : body)
     )
-  const envs = (uuid: string) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((all) => all.map(disclosed)))
+  const envs = (uuid: string) =>
+    envsBody(uuid).pipe(Effect.flatMap(decodeEnvs), Effect.map((all) => all.map(disclosed)))
   const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
   const nameAt = (path: ReadonlyArray<string>): PlatformCall<Disclosed<string>> =>
     send({ method: "GET", path }).pipe(
-      Effect.map((body) => Disclosed.Known({ value: Predicate.isReadonlyRecord(body) ? recordOf(body).name : "" })),
+      Effect.map((body) => Disclosed.Known({ value: Predicate.isReadonlyRecord(body) ? decodeRecord(body).name : "" })),
       Effect.catchIf(
         (error) => error._tag === "PlatformRefused" && error.upstream === 404,
         () => Effect.succeed(Disclosed.Absent())
@@ -110,7 +119,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         }),
         toNeutral
       ),
-    ...coolifyDomains({ application, patch }),
+    ...makeCoolifyDomains({ application, patch }),
     deleteApplication: (uuid) => send({ method: "DELETE", path: ["applications", uuid] }),
     clearDomains: (uuid) => Effect.asVoid(patch(uuid, { domains: "" })),
     envs,
@@ -144,7 +153,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
       ),
     projectName: (uuid) => nameAt(["projects", uuid]),
     privateKeyName: (uuid) => nameAt(["security", "keys", uuid]),
-    servers: Effect.flatMap(serversBody, asServers),
+    servers: Effect.flatMap(serversBody, decodeServers),
     serversBody,
     setWebhookSecret: (uuid, secret) =>
       Effect.asVoid(patch(uuid, { manual_webhook_secret_gitea: Redacted.value(secret) }, [secret])),
@@ -169,6 +178,6 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
 /** Coolify v4. Its address ends in `/api/v1`. */
 export const coolify: PlatformProfile = {
   authentication: { header: "authorization", scheme: "Bearer" },
-  refusal: (body) => wordsInNeutral(describeRefusal(body)),
+  refusal: (body) => toNeutralWords(describeRefusal(body)),
   operations
 }

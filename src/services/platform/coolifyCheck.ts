@@ -2,7 +2,7 @@ import { Array, Effect, Option, Order } from "effect"
 import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 
 type Version = readonly [number, number, number]
 const versions = Order.tuple(Order.number, Order.number, Order.number)
@@ -20,7 +20,7 @@ const faults: ReadonlyArray<{ readonly from: Version; readonly mended: Version; 
 }]
 
 /** Finding for a version of Coolify. */
-export const versionFinding = (text: string): Finding => {
+export const checkVersion = (text: string): Finding => {
   const name = "platform version"
   const version = parseVersion(text)
   if (Option.isNone(version)) return { name, ok: true, detail: `Coolify, version ${text.slice(0, 40)}` }
@@ -40,12 +40,12 @@ export const versionFinding = (text: string): Finding => {
 }
 
 /** Finding for the token's abilities, judged by the variables of an application. */
-export const tokenFinding = (
+export const checkToken = (
   apps: ReadonlyArray<PlatformRecord>,
   envs: ReadonlyArray<AppEnv>
 ): Finding => {
   const name = "platform token"
-  const reads = `it may read ${counted(apps.length, "application")}`
+  const reads = `it may read ${pluralize(apps.length, "application")}`
   const hidden = Array.findFirst(envs, ({ value }) => Disclosed.$is("Hidden")(value))
   if (Option.isSome(hidden)) {
     return {
@@ -71,5 +71,5 @@ export const checkCoolify = <E, R, E2, R2, E3, R3>(
     // A sample suffices.
     const few = apps.filter(({ uuid }) => uuid !== "").slice(0, 5)
     const variables = yield* Effect.forEach(few, ({ uuid }) => envs(uuid), { concurrency: 5 })
-    return [versionFinding(text), tokenFinding(apps, variables.flat())]
+    return [checkVersion(text), checkToken(apps, variables.flat())]
   })

@@ -1,6 +1,6 @@
 import { Effect, Predicate } from "effect"
 import { type PlatformRecord, PlatformRefused } from "../../schema/applications/PlatformApp.ts"
-import { composeServices, serviceDomains, toCoolify, withServiceDomain } from "./coolifyWords.ts"
+import { parseComposeServices, parseServiceDomains, toCoolify, withServiceDomain } from "./coolifyWords.ts"
 import type { AppFields, Platform, PlatformCall } from "./Platform.ts"
 
 const isCompose = (buildPack: unknown) => buildPack === "composestack"
@@ -10,7 +10,7 @@ const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
 const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
   if (service !== undefined) return Effect.succeed(service)
   const compose = app.raw["docker_compose_raw"]
-  const services = Predicate.isString(compose) ? composeServices(compose) : []
+  const services = Predicate.isString(compose) ? parseComposeServices(compose) : []
   const [only] = services
   if (only !== undefined && services.length === 1) return Effect.succeed(only)
   const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
@@ -25,7 +25,7 @@ const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCa
 const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
   Predicate.isString(url) && url !== ""
     ? Effect.map(serviceOf(app, service), (name) => ({
-      docker_compose_domains: withServiceDomain(serviceDomains(app.raw["docker_compose_domains"]), name, url)
+      docker_compose_domains: withServiceDomain(parseServiceDomains(app.raw["docker_compose_domains"]), name, url)
     }))
     : Effect.succeed({})
 
@@ -35,7 +35,7 @@ interface ApplicationCalls {
 }
 
 /** Calls that may set an address: a compose stack has one for each of its services, everything else has one. */
-export const coolifyDomains = (
+export const makeCoolifyDomains = (
   { application, patch }: ApplicationCalls
 ): Pick<Platform["Type"], "setDomain" | "updateApplication"> => ({
   updateApplication: (uuid, fields) =>

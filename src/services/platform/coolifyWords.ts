@@ -32,11 +32,11 @@ export interface ServiceDomain {
 }
 
 /** Coolify's name of a build pack; one that it alone knows is its own name. */
-export const vendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
+export const toVendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
 
 const vendorValue = (field: string, value: unknown): unknown => {
   if (!Predicate.isString(value)) return value
-  if (field === "build_pack") return vendorBuildPack(value)
+  if (field === "build_pack") return toVendorBuildPack(value)
   return paths.includes(field) && value !== "" ? rooted(value) : value
 }
 
@@ -47,8 +47,10 @@ export const toCoolify = (fields: AppFields): Fields =>
   )
 
 /** The addresses of a compose stack: a record by service, a list of services, or either as JSON text. */
-export const serviceDomains = (value: unknown): ReadonlyArray<ServiceDomain> => {
-  if (Predicate.isString(value)) return Either.match(parseJson(value), { onLeft: () => [], onRight: serviceDomains })
+export const parseServiceDomains = (value: unknown): ReadonlyArray<ServiceDomain> => {
+  if (Predicate.isString(value)) {
+    return Either.match(parseJson(value), { onLeft: () => [], onRight: parseServiceDomains })
+  }
   const pairs: ReadonlyArray<readonly [unknown, unknown]> = Array.isArray(value)
     ? value.filter(Predicate.isRecord).map((one) => [one["name"], one["domain"]])
     : Predicate.isRecord(value)
@@ -70,7 +72,7 @@ export const withServiceDomain = (
 ]
 
 /** The names of the services in the text of a compose file; none where it cannot be read. */
-export const composeServices = (text: string): ReadonlyArray<string> => {
+export const parseComposeServices = (text: string): ReadonlyArray<string> => {
   const root = Either.match(parseYaml(text), { onLeft: () => null, onRight: ({ document }) => document.contents })
   const services = isMap(root) ? root.get("services") : undefined
   return isMap(services)
@@ -99,8 +101,8 @@ const serverUuid = (record: Fields): unknown => {
  */
 const addressOf = (record: Fields): Fields => {
   const services = record["docker_compose_domains"]
-  if (record["build_pack"] !== vendorBuildPack("composestack") || services === undefined) return {}
-  const domains = serviceDomains(services).map(({ domain }) => domain)
+  if (record["build_pack"] !== toVendorBuildPack("composestack") || services === undefined) return {}
+  const domains = parseServiceDomains(services).map(({ domain }) => domain)
   return { fqdn: domains.length === 0 ? null : domains.join(",") }
 }
 
@@ -134,7 +136,7 @@ const meansTheSame = (field: string, value: unknown, wanted: unknown): boolean =
 }
 
 /** Record whose values adopt the spelling of `wanted` where they mean the same. */
-export const inWordsOf = <A extends Fields>(record: A, wanted: AppFields): A => ({
+export const adoptSpelling = <A extends Fields>(record: A, wanted: AppFields): A => ({
   ...record,
   ...Object.fromEntries(
     Object.entries(wanted).filter(([field, value]) => meansTheSame(field, record[field], value))
@@ -142,7 +144,7 @@ export const inWordsOf = <A extends Fields>(record: A, wanted: AppFields): A => 
 })
 
 /** An explanation of Coolify's in neutral words. */
-export const wordsInNeutral = (words: string): string =>
+export const toNeutralWords = (words: string): string =>
   [...fieldNames.filter(([neutral]) => neutral !== "fqdn"), ...buildPacks].reduce(
     (text, [neutral, coolify]) => text.replaceAll(new RegExp(`\\b${coolify}\\b`, "g"), neutral),
     words

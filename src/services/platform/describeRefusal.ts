@@ -1,6 +1,6 @@
 import { Either, Predicate } from "effect"
 import { parseJson } from "../parsing/json.ts"
-import { excerpt } from "../upstream/excerpt.ts"
+import { makeExcerpt } from "../upstream/excerpt.ts"
 
 const sentences = (value: unknown): string =>
   Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)
@@ -14,10 +14,10 @@ const refusedFields = (errors: unknown): ReadonlyArray<string> => {
 /** Describes a refusal in one line: its message, and the refused fields. */
 export const describeRefusal = (text: string): string => {
   const body = Either.getOrElse(parseJson(text), () => null)
-  if (!Predicate.isRecord(body)) return excerpt(text) || "it gave no reason"
+  if (!Predicate.isRecord(body)) return makeExcerpt(text) || "it gave no reason"
   const message = [body["message"], body["error"]].find((said) => Predicate.isString(said) && said !== "")
   const fields = refusedFields(body["errors"])
-  if (message === undefined && fields.length === 0) return excerpt(text)
+  if (message === undefined && fields.length === 0) return makeExcerpt(text)
   const said = Predicate.isString(message) ? message : "refused"
   return fields.length === 0 ? said : `${said} (${fields.join("; ")})`
 }

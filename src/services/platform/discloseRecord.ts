@@ -1,12 +1,12 @@
 import { Predicate, type Redacted } from "effect"
 import type { Raw } from "../../schema/applications/PlatformApp.ts"
 import { mayBeCredentialName } from "../secrets/credentialName.ts"
-import { scrubbed } from "../secrets/scrubbed.ts"
-import { shownText } from "../secrets/shownText.ts"
-import { isIdentifier, nestedRecords, openFields, openVariable } from "./disclosedFields.ts"
+import { scrubText } from "../secrets/scrubbed.ts"
+import { redactText } from "../secrets/shownText.ts"
+import { disclosedFieldNames, isIdentifier, nestedRecords, openVariable } from "./disclosedFields.ts"
 
 /** The reader of a record. */
-export interface Reader {
+export interface RecordReader {
   /** May read values of variables, and with them every field that is not known to be harmless. */
   readonly seesValues: boolean
   /** Secrets in use, which nobody reads. */
@@ -24,7 +24,7 @@ const tellsNothing = (value: unknown) =>
   value === null || value === undefined || value === "" || Predicate.isBoolean(value)
 
 const judged = (name: string, around: Judgement): Judgement =>
-  openFields.has(name) || isIdentifier(name) ? "open" : mayBeCredentialName(name) ? "credential" : around
+  disclosedFieldNames.has(name) || isIdentifier(name) ? "open" : mayBeCredentialName(name) ? "credential" : around
 
 const isOpenVariable = (record: Raw) => record["key"] === openVariable
 
@@ -42,13 +42,13 @@ export interface Disclosure {
  * masked for everybody; any other one, which a newer platform may have added, only leaves for those who see values. What
  * leaves is scrubbed. Masked fields stay there, so that a record keeps its shape.
  */
-export const discloseTo = ({ secrets, seesValues }: Reader): Disclosure => {
+export const discloseTo = ({ secrets, seesValues }: RecordReader): Disclosure => {
   const disclose = (value: unknown, judgement: Judgement, isName: boolean): unknown => {
     if (tellsNothing(value)) return value
     if (judgement === "credential" || (judgement === "value" && !seesValues)) return mask
     if (Predicate.isString(value)) {
       if (isName) return value
-      return judgement === "open" ? shownText(value, secrets) : scrubbed(value, secrets)
+      return judgement === "open" ? redactText(value, secrets) : scrubText(value, secrets)
     }
     if (Array.isArray(value)) return value.map((item) => disclose(item, judgement, isName))
     return Predicate.isReadonlyRecord(value) ? fieldsOf(value, judgement) : value
@@ -68,5 +68,5 @@ export const discloseTo = ({ secrets, seesValues }: Reader): Disclosure => {
       : Predicate.isReadonlyRecord(answer)
       ? record(answer)
       : disclose(answer, "open", false)
-  return { record, text: (text) => shownText(text, secrets), body }
+  return { record, text: (text) => redactText(text, secrets), body }
 }

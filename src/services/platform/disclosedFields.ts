@@ -79,7 +79,12 @@ const ofServers = [
 const ofAnswers = ["message", "status_code"]
 
 /** Fields that every caller may read. */
-export const openFields: ReadonlySet<string> = new Set([...ofApplications, ...ofVariables, ...ofServers, ...ofAnswers])
+export const disclosedFieldNames: ReadonlySet<string> = new Set([
+  ...ofApplications,
+  ...ofVariables,
+  ...ofServers,
+  ...ofAnswers
+])
 
 /** Fields that hold records, whose own fields are judged one by one. */
 export const nestedRecords: ReadonlySet<string> = new Set([

@@ -1,18 +1,18 @@
 import { Effect, Option, Predicate, Redacted } from "effect"
 import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
-import { counted } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/counted.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import { Platform } from "./Platform.ts"
 import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
-import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
+import { decodeApp, decodeApps, decodeEnvs, decodeServers, formatEnvValue, readEnvKey } from "./records.ts"
 
 const disclosed = (record: Raw): AppEnv => ({
-  key: keyOf(record),
+  key: readEnvKey(record),
   record,
   value: record["value"] === undefined || record["value"] === null
     ? Disclosed.Absent()
-    : Disclosed.Known({ value: valueText(record["value"]) })
+    : Disclosed.Known({ value: formatEnvValue(record["value"]) })
 })
 
 const idOf = ({ key, record: { id } }: AppEnv) =>
@@ -24,11 +24,11 @@ const written = (key: string, value: string) => ({ key, value, is_preview: false
 
 const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
   const application = (uuid: string) =>
-    Effect.flatMap(send({ method: "GET", path: ["applications", uuid] }), asApp(uuid))
+    Effect.flatMap(send({ method: "GET", path: ["applications", uuid] }), decodeApp(uuid))
   const updateApplication: Platform["Type"]["updateApplication"] = (uuid, fields) =>
     send({ method: "PATCH", path: ["applications", uuid], body: fields })
 
-  const applications = Effect.flatMap(send({ method: "GET", path: ["applications"], limit: listLimit }), asApps)
+  const applications = Effect.flatMap(send({ method: "GET", path: ["applications"], limit: listLimit }), decodeApps)
   const envsBody = (uuid: string) => send({ method: "GET", path: ["applications", uuid, "envs"] })
   const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/githost/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
@@ -42,7 +42,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
     deleteApplication: (uuid) => send({ method: "DELETE", path: ["applications", uuid] }),
     setDomain: ({ uuid }, url) => Effect.asVoid(updateApplication(uuid, { fqdn: url })),
     clearDomains: (uuid) => Effect.asVoid(updateApplication(uuid, { domains: "" })),
-    envs: (uuid) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((envs) => envs.map(disclosed))),
+    envs: (uuid) => envsBody(uuid).pipe(Effect.flatMap(decodeEnvs), Effect.map((envs) => envs.map(disclosed))),
     envsBody,
     createEnv: (uuid, key, value) =>
       send({
@@ -72,7 +72,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
     // These words have no call for them.
     projectName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its projects" })),
     privateKeyName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not list its keys" })),
-    servers: Effect.flatMap(serversBody, asServers),
+    servers: Effect.flatMap(serversBody, decodeServers),
     serversBody,
     setWebhookSecret: (uuid, secret) =>
       Effect.asVoid(
@@ -94,7 +94,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
     check: Effect.map(applications, ({ length }) => [{
       name: "platform",
       ok: true,
-      detail: `it lists ${counted(length, "application")}`
+      detail: `it lists ${pluralize(length, "application")}`
     }])
   })
 }

@@ -22,7 +22,7 @@ const asPlatformFailure = (error: UpstreamFailure): Failure => {
 }
 
 /** Calls of a profile, with the address and token that the settings have when each is made. */
-export const platformConnection = (
+export const makePlatformConnection = (
   settings: Settings["Type"],
   upstream: Upstream["Type"],
   { authentication, refusal }: PlatformProfile

@@ -29,7 +29,7 @@ const columnsOf = (raw: Raw) =>
   )
 
 /** Reads the known fields of a record; one that does not fit counts as absent. */
-export const recordOf = (raw: Raw): PlatformRecord => ({
+export const decodeRecord = (raw: Raw): PlatformRecord => ({
   ...columnsOf(raw),
   uuid: textOf(raw["uuid"]) ?? "",
   name: textOf(raw["name"]) ?? "",
@@ -58,26 +58,27 @@ const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, 
 }
 
 /** Reads the list of applications. */
-export const asApps = (body: unknown) =>
-  Effect.map(listed("GET /applications", body), (records) => records.map(recordOf))
+export const decodeApps = (body: unknown) =>
+  Effect.map(listed("GET /applications", body), (records) => records.map(decodeRecord))
 
 /** Reads the full record of an application, whose uuid is the one that was asked for. */
-export const asApp = (uuid: string) => (body: unknown): Effect.Effect<PlatformRecord, PlatformUnavailable> =>
+export const decodeApp = (uuid: string) => (body: unknown): Effect.Effect<PlatformRecord, PlatformUnavailable> =>
   Predicate.isReadonlyRecord(body)
-    ? Effect.succeed({ ...recordOf(body), uuid })
+    ? Effect.succeed({ ...decodeRecord(body), uuid })
     : new PlatformUnavailable({
       call: "GET /applications/{uuid}",
       reason: "answered something unexpected, not an application"
     })
 
 /** Reads a list of environment variables. */
-export const asEnvs = (body: unknown) => listed("GET /applications/{uuid}/envs", body)
+export const decodeEnvs = (body: unknown) => listed("GET /applications/{uuid}/envs", body)
 
 /** The text of a variable's value. */
-export const valueText = (value: unknown): string => textOf(value) ?? JSON.stringify(value)
+export const formatEnvValue = (value: unknown): string => textOf(value) ?? JSON.stringify(value)
 
 /** The key of a variable. */
-export const keyOf = (raw: Raw): string => textOf(raw["key"]) ?? ""
+export const readEnvKey = (raw: Raw): string => textOf(raw["key"]) ?? ""
 
 /** Reads the list of servers. */
-export const asServers = (body: unknown) => Effect.map(listed("GET /servers", body), (records) => records.map(serverOf))
+export const decodeServers = (body: unknown) =>
+  Effect.map(listed("GET /servers", body), (records) => records.map(serverOf))

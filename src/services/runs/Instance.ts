@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { userAtMachine } from "../local/userName.ts"
+import { formatUserAtMachine } from "../local/userName.ts"
 
 /** Identity of this process, as written into the locks that it takes on servers. */
 export class Instance extends Context.Tag("berth/Instance")<Instance, {
@@ -19,7 +19,7 @@ export const InstanceLive = Layer.sync(Instance, () => {
   const lockNames = new Set<string>()
   return Instance.of({
     id,
-    description: `${userAtMachine()}, process ${process.pid}`,
+    description: `${formatUserAtMachine()}, process ${process.pid}`,
     hold: Effect.acquireRelease(
       Effect.sync(() => {
         const name = `${id}/${randomUUID()}`

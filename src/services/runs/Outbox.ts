@@ -19,7 +19,7 @@ export interface ClaimedNotice extends Notice {
 export type Claim = Pick<ClaimedNotice, "attempts" | "id">
 
 /** An application whose drift was judged. */
-export type JudgedDrift = Pick<NotifiedDrift, "appName" | "projectPath">
+export type ComparedApplication = Pick<NotifiedDrift, "appName" | "projectPath">
 
 type Stored<A> = Effect.Effect<A, RunStoreUnavailable>
 
@@ -42,5 +42,5 @@ export class Outbox extends Context.Tag("berth/Outbox")<Outbox, {
    * Records the judgement of an application, and adds these notifications if it drifts and did not before. Returns false
    * when nothing was added.
    */
-  readonly addDrift: (judged: JudgedDrift, drifts: boolean, notices: ReadonlyArray<Notice>) => Stored<boolean>
+  readonly addDrift: (judged: ComparedApplication, drifts: boolean, notices: ReadonlyArray<Notice>) => Stored<boolean>
 }>() {}

@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import type { RequestedBy, Run } from "../../schema/runs/Run.ts"
-import { userAtMachine } from "../local/userName.ts"
+import { formatUserAtMachine } from "../local/userName.ts"
 import type { Idempotency, KeyedRun } from "./idempotency.ts"
 
 /** Request that starts a run; by default one of a script. */
@@ -15,7 +15,7 @@ export class RunRequest extends Context.Reference<RunRequest>()("berth/RunReques
     /** Executed when a peer has just started a run for the same key: nothing is started here, and the call waits. */
     readonly isUsed: (by: KeyedRun) => Effect.Effect<void>
   } => ({
-    requestedBy: { door: "script", name: userAtMachine() },
+    requestedBy: { door: "script", name: formatUserAtMachine() },
     idempotency: Option.none(),
     started: () => Effect.void,
     isUsed: () => Effect.void

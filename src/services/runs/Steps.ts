@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
 import type { OutputStream, RunStep, StepProgress } from "../../schema/runs/Run.ts"
 import type { Step, StepStatus } from "../../schema/runs/Step.ts"
-import { withoutSecrets } from "../secrets/secretsInUse.ts"
+import { scrubSecrets } from "../secrets/secretsInUse.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { recordStep, updateProgress } from "./recordStep.ts"
 
@@ -37,13 +37,13 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
 }>() {}
 
 /** Stores the results of steps and receives their changes. */
-export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isCancelled" | "hasResult" | "perform" | "output"> {
+export interface StepStore extends Pick<Steps["Type"], "run" | "isCancelled" | "hasResult" | "perform" | "output"> {
   readonly initial: ReadonlyArray<RunStep>
   readonly onChange: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
   readonly onProgress: (step: string, progress: StepProgress) => Effect.Effect<void>
 }
 
-const transientKeeper: StepsKeeper = {
+const transientKeeper: StepStore = {
   run: "-",
   initial: [],
   onChange: () => Effect.void,
@@ -58,7 +58,7 @@ const progressMillis = 200
 const plain = ({ detail, status, step }: RunStep): Step => ({ step, status, detail })
 
 /** Makes a recorder; without a keeper it starts empty and nothing is stored. */
-export const makeSteps = (keeper: StepsKeeper = transientKeeper): Effect.Effect<Steps["Type"]> =>
+export const makeSteps = (keeper: StepStore = transientKeeper): Effect.Effect<Steps["Type"]> =>
   Effect.gen(function*() {
     const steps = yield* Ref.make(keeper.initial)
     const current = yield* SubscriptionRef.make<ReadonlyArray<Step>>(keeper.initial.map(plain))
@@ -106,7 +106,7 @@ const outcomeOf = (outcome: string | StepOutcome): StepOutcome =>
 
 const recordEnd = (name: string, { detail, status }: StepOutcome): Effect.Effect<void, never, Steps | Settings> =>
   Effect.gen(function*() {
-    const words = yield* withoutSecrets(detail)
+    const words = yield* scrubSecrets(detail)
     yield* (yield* Steps).record({ step: name, status, detail: words })
   })
 
@@ -114,7 +114,7 @@ const recordEnd = (name: string, { detail, status }: StepOutcome): Effect.Effect
  * Executes one step of a pipeline: records it as `running`, then as `outcome` of its result, or as `error`; the error is
  * passed on unchanged. Secrets are removed from details, which may quote a server or an upstream.
  */
-export const step = <A, E extends { readonly message: string }, R>(
+export const executeStep = <A, E extends { readonly message: string }, R>(
   name: string,
   effect: Effect.Effect<A, E, R>,
   outcome: (result: A) => string | StepOutcome
@@ -131,20 +131,20 @@ export const step = <A, E extends { readonly message: string }, R>(
   }).pipe(Effect.withSpan(`step.${name}`))
 
 /** Like `step` for the steps of one program: an error becomes the program's own, which names the step. */
-export const stages =
+export const makeStageExecutor =
   <F>(failure: (step: string, error: { readonly message: string }) => F) =>
   <A, E extends { readonly message: string }, R>(
     name: string,
     effect: Effect.Effect<A, E, R>,
     outcome: (result: A) => string | StepOutcome
   ): Effect.Effect<A, F, R | Steps | Settings> =>
-    Effect.mapError(step(name, effect, outcome), (error) => failure(name, error))
+    Effect.mapError(executeStep(name, effect, outcome), (error) => failure(name, error))
 
 /**
  * Executes a step whose result is stored: a resumed run reuses it. A step that was under way when the process died is
  * repeated, with `isRepeated`.
  */
-export const durableStep = <A, I, E extends { readonly message: string }, R>(
+export const executeDurableStep = <A, I, E extends { readonly message: string }, R>(
   name: string,
   result: Schema.Schema<A, I>,
   effect: (isRepeated: boolean) => Effect.Effect<A, E, R>,
@@ -153,17 +153,17 @@ export const durableStep = <A, I, E extends { readonly message: string }, R>(
   Effect.gen(function*() {
     const steps = yield* Steps
     const performed = steps.perform(name, result, effect)
-    if (!(yield* steps.hasResult(name, result))) return yield* step(name, performed, outcome)
+    if (!(yield* steps.hasResult(name, result))) return yield* executeStep(name, performed, outcome)
     return yield* Effect.tap(performed, (earlier) => recordEnd(name, outcomeOf(outcome(earlier))))
   })
 
 /** Makes a value once in a run, the same in every attempt; it is not recorded as a step. */
-export const once = <A, I, E, R>(
+export const computeOnce = <A, I, E, R>(
   name: string,
   result: Schema.Schema<A, I>,
   effect: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | Steps> => Effect.flatMap(Steps, (steps) => steps.perform(name, result, effect))
 
 /** Records a skipped step and the reason. */
-export const skip = (name: string, detail: string): Effect.Effect<void, never, Steps> =>
+export const skipStep = (name: string, detail: string): Effect.Effect<void, never, Steps> =>
   Effect.flatMap(Steps, (steps) => steps.record({ step: name, status: "skipped", detail }))

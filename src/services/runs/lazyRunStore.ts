@@ -48,7 +48,7 @@ const lazyOutbox = (opening: Effect.Effect<Outbox["Type"], RunStoreUnavailable>)
 })
 
 /** Opens a store when any port is used; `opening` runs at each use and returns the open store. */
-export const lazyRunStore = (opening: Effect.Effect<StateStore, RunStoreUnavailable>): StateStore => ({
+export const makeLazyRunStore = (opening: Effect.Effect<StateStore, RunStoreUnavailable>): StateStore => ({
   history: lazyHistory(Effect.map(opening, ({ history }) => history)),
   ownership: lazyOwnership(Effect.map(opening, ({ ownership }) => ownership)),
   outbox: lazyOutbox(Effect.map(opening, ({ outbox }) => outbox))

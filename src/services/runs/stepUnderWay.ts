@@ -1,7 +1,7 @@
 import type { Run } from "../../schema/runs/Run.ts"
 
 /** Names the running step of a run, else its last one; null for a run that has not begun. */
-export const stepUnderWay = ({ startedAt, steps }: Run): string | null =>
+export const findCurrentStep = ({ startedAt, steps }: Run): string | null =>
   startedAt === null
     ? null
     : (steps.find(({ status }) => status === "running") ?? steps.at(-1))?.step ?? "its beginning"

@@ -1,5 +1,5 @@
 import { Redacted } from "effect"
-import { secretForms, shortestForm } from "./secretForms.ts"
+import { listSecretForms, shortestForm } from "./secretForms.ts"
 
 /** The forms that begin with the same few characters, by their length, the longest first. */
 type FormsByLength = ReadonlyArray<readonly [length: number, forms: ReadonlySet<string>]>
@@ -11,7 +11,7 @@ const formsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
   const byStart = new Map<string, Map<number, Set<string>>>()
   for (const secret of new Set(secrets.map(Redacted.value))) {
     if (secret.length < shortestForm) continue
-    for (const form of secretForms(secret)) {
+    for (const form of listSecretForms(secret)) {
       if (form.length < shortestForm) continue
       const start = startOf(form)
       const lengths = byStart.get(start) ?? new Map<number, Set<string>>()
@@ -58,7 +58,7 @@ const cutLength = (text: string, forms: Forms): number => {
  * alone, however many secrets there are. Scrub first and cut afterwards: half a secret cannot be recognized.
  * @param options.cut whether the beginning of the text is missing, so that it may start within a secret
  */
-export const scrubbed = (
+export const scrubText = (
   text: string,
   secrets: ReadonlyArray<Redacted.Redacted>,
   { cut = false }: { readonly cut?: boolean } = {}

@@ -1,5 +1,5 @@
 import { Predicate, type Redacted } from "effect"
-import { scrubbed } from "./scrubbed.ts"
+import { scrubText } from "./scrubbed.ts"
 
 /** A JSON value with every text in it changed; keys stay as they are. */
 export const withTexts = (value: unknown, change: (text: string) => string): unknown => {
@@ -11,8 +11,8 @@ export const withTexts = (value: unknown, change: (text: string) => string): unk
 }
 
 /** A JSON value with every text in it scrubbed; keys stay as they are. */
-export const scrubbedJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
-  withTexts(value, (text) => scrubbed(text, secrets))
+export const scrubJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
+  withTexts(value, (text) => scrubText(text, secrets))
 
 /** Compares JSON values by their serialized form. */
-export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+export const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -53,7 +53,7 @@ const inUrl = (text: string): ReadonlyArray<string> => {
  * A secret as it may come back: raw, within JSON, within JSON that is a text of JSON, within HTML, also that of either,
  * within a URL or a form, within base64.
  */
-export const secretForms = (secret: string): ReadonlySet<string> => {
+export const listSecretForms = (secret: string): ReadonlySet<string> => {
   // Half a surrogate pair has no escape; it is sent as U+FFFD.
   const text = new TextDecoder().decode(new TextEncoder().encode(secret))
   const json = inJson(secret)

@@ -1,10 +1,12 @@
 import { Effect, type Redacted } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../settings/Settings.ts"
-import { scrubbed } from "./scrubbed.ts"
+import { scrubText } from "./scrubbed.ts"
 
 /** The secrets that a server is shown, or that open what it is shown. */
-export const serverSecrets = ({ credentials }: Pick<ServerAccess, "credentials">): ReadonlyArray<Redacted.Redacted> =>
+export const listServerSecrets = (
+  { credentials }: Pick<ServerAccess, "credentials">
+): ReadonlyArray<Redacted.Redacted> =>
   [credentials.password, credentials.sudoPassword, credentials.passphrase].flatMap((secret) =>
     secret === undefined ? [] : [secret]
   )
@@ -16,11 +18,11 @@ export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never
 )
 
 /** Text that may come from outside, without the secrets in use; `cut` when its beginning is missing. */
-export const withoutSecrets = (
+export const scrubSecrets = (
   text: string,
   options?: { readonly cut?: boolean }
-): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubbed(text, secrets, options))
+): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubText(text, secrets, options))
 
 /** Warns in the log in words that may come from outside. */
-export const warnWithoutSecrets = (text: string): Effect.Effect<void, never, Settings> =>
-  Effect.flatMap(withoutSecrets(text), (words) => Effect.logWarning(words))
+export const logScrubbedWarning = (text: string): Effect.Effect<void, never, Settings> =>
+  Effect.flatMap(scrubSecrets(text), (words) => Effect.logWarning(words))

@@ -1,5 +1,5 @@
 import type { Redacted } from "effect"
-import { scrubbed } from "./scrubbed.ts"
+import { scrubText } from "./scrubbed.ts"
 import { withTexts } from "./scrubbedJson.ts"
 
 /** The user and the password of an address; a user alone may be a token, and `git` is the user of every SSH address. */
@@ -15,9 +15,9 @@ const withoutUserInfo = (text: string): string =>
  * Text of a foreign record as callers are shown it: without the secrets in use, and without the credentials of an
  * address, which the settings need not know.
  */
-export const shownText = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
-  withoutUserInfo(scrubbed(text, secrets))
+export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
+  withoutUserInfo(scrubText(text, secrets))
 
 /** A JSON value with every text in it as callers are shown it; keys stay as they are. */
-export const shownJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
-  withTexts(value, (text) => shownText(text, secrets))
+export const redactJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
+  withTexts(value, (text) => redactText(text, secrets))

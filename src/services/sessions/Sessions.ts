@@ -37,7 +37,7 @@ export class Sessions extends Context.Tag("berth/Sessions")<Sessions, {
   readonly close: (id: string) => Effect.Effect<void>
 }>() {}
 
-export const digestOf = (secret: string): string => createHash("sha256").update(secret).digest("hex")
+export const digestSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")
 
 const endOf = ({ openedAt, usedAt }: Kept): number =>
   Math.min(openedAt + Duration.toMillis(longestTime), usedAt + Duration.toMillis(idleTime))
@@ -72,19 +72,19 @@ export const SessionsLive: Layer.Layer<Sessions> = Layer.sync(Sessions, () => {
         const [oldest] = own
         if (own.length >= mostSessions && oldest !== undefined) kept.delete(oldest[0])
         const id = randomBytes(32).toString("base64url")
-        use(digestOf(id), { name, tokenDigest, openedAt: now, usedAt: now })
+        use(digestSecret(id), { name, tokenDigest, openedAt: now, usedAt: now })
         return id
       }),
     find: (id) =>
       withNow((now) => {
-        const key = digestOf(id)
+        const key = digestSecret(id)
         return Option.map(openAt(key, now), (session) => {
           const used = { ...session, usedAt: now }
           use(key, used)
           return shownOf(used)
         })
       }),
-    peek: (id) => withNow((now) => Option.map(openAt(digestOf(id), now), shownOf)),
-    close: (id) => Effect.sync(() => void kept.delete(digestOf(id)))
+    peek: (id) => withNow((now) => Option.map(openAt(digestSecret(id), now), shownOf)),
+    close: (id) => Effect.sync(() => void kept.delete(digestSecret(id)))
   }
 })

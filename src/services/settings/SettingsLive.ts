@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
 import { clearUnfinished } from "./file/clearUnfinished.ts"
-import { editableFile } from "./file/editableFile.ts"
-import { asSettingsLocation, type SettingsLocation } from "./file/locateSettings.ts"
+import { makeEditableFile } from "./file/editableFile.ts"
+import { type SettingsLocation, toSettingsLocation } from "./file/locateSettings.ts"
 import { makeSettings } from "./makeSettings.ts"
 import { Settings } from "./Settings.ts"
 
@@ -18,7 +18,7 @@ export const SettingsLive = (
   Layer.effect(
     Settings,
     Effect.suspend(() => {
-      const place = asSettingsLocation(given)
-      return clearUnfinished(place.file).pipe(Effect.zipRight(editableFile(place)), Effect.flatMap(makeSettings))
+      const place = toSettingsLocation(given)
+      return clearUnfinished(place.file).pipe(Effect.zipRight(makeEditableFile(place)), Effect.flatMap(makeSettings))
     })
   )

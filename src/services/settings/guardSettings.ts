@@ -2,9 +2,9 @@ import { Effect, Either, Option, Redacted, Ref } from "effect"
 import { randomUUID } from "node:crypto"
 import type { GuardSettings } from "../../schema/Settings.ts"
 import type { SettingsStore, Snapshot } from "./file/SettingsStore.ts"
-import type { Find } from "./read/findSetting.ts"
-import { httpSettings, type SettingsDocument } from "./read/settingsDocument.ts"
-import type { tokenReader } from "./read/storedTokens.ts"
+import type { FindSetting } from "./read/findSetting.ts"
+import { parseHttpSettings, type SettingsDocument } from "./read/settingsDocument.ts"
+import type { makeTokenReader } from "./read/storedTokens.ts"
 
 /** True when a text that does not parse seems to hold `http` settings, which may require a token. */
 const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
@@ -24,7 +24,7 @@ const lost =
 
 /** The document, or the `http` settings alone of one that is broken elsewhere. */
 const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocument> =>
-  Option.orElse(Either.getRight(document), () => httpSettings(text))
+  Option.orElse(Either.getRight(document), () => parseHttpSettings(text))
 
 /**
  * Reads the current `http` settings, and fails closed. While the file is unreadable, empty or missing, as it is for a
@@ -33,8 +33,8 @@ const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocumen
  */
 export const makeGuard = (
   store: SettingsStore,
-  find: Find,
-  tokens: ReturnType<typeof tokenReader>
+  find: FindSetting,
+  tokens: ReturnType<typeof makeTokenReader>
 ): Effect.Effect<Effect.Effect<GuardSettings>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(Option.none<GuardSettings>())

@@ -3,26 +3,26 @@ import { findServer } from "../../schema/servers/findServer.ts"
 import type { ServerInput } from "../../schema/servers/Server.ts"
 import { SettingMissing, SettingsInvalid } from "../../schema/Settings.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
-import { jumpRoute } from "../sshClient/jumpRoute.ts"
+import { resolveJumpRoute } from "../sshClient/jumpRoute.ts"
 import type { SettingsStore } from "./file/SettingsStore.ts"
 import { makeGuard } from "./guardSettings.ts"
 import { makeNotifyTargets } from "./notifyTargets.ts"
 import { findWith } from "./read/findSetting.ts"
 import { makeResolver } from "./read/resolvedValue.ts"
 import type { StoredServer } from "./read/serverFields.ts"
-import { serverReader } from "./read/serverReader.ts"
+import { makeServerReader } from "./read/serverReader.ts"
 import type { SettingsDocument } from "./read/settingsDocument.ts"
 import { notifyTargetReader } from "./read/storedNotifyTargets.ts"
-import { tokenReader } from "./read/storedTokens.ts"
+import { makeTokenReader } from "./read/storedTokens.ts"
 import { makeSecrets } from "./readSecrets.ts"
-import { type SaveOptions, serverWriter } from "./servers/serverWriter.ts"
-import { storedJumpHost } from "./servers/storedJumpHost.ts"
+import { makeServerWriter, type SaveOptions } from "./servers/serverWriter.ts"
+import { findStoredJumpHost } from "./servers/storedJumpHost.ts"
 import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { makeFindings } from "./settingsFindings.ts"
 import { listNotifyTargets } from "./values/listNotifyTargets.ts"
 import { listSettings } from "./values/listSettings.ts"
-import { maskedChange } from "./values/maskedText.ts"
-import { type SettingChanges, settingWriter } from "./values/settingWriter.ts"
+import { maskSettingsChange } from "./values/maskedText.ts"
+import { makeSettingWriter, type SettingChanges } from "./values/settingWriter.ts"
 
 /** The settings over a store of their text. */
 export const makeSettings = (store: SettingsStore) =>
@@ -31,11 +31,11 @@ export const makeSettings = (store: SettingsStore) =>
     const files = yield* LocalFiles
     const resolver = yield* makeResolver(file)
     const findIn = findWith(resolver)
-    const servers = serverReader(resolver)
-    const tokens = tokenReader(resolver, file)
+    const servers = makeServerReader(resolver)
+    const tokens = makeTokenReader(resolver, file)
     const targets = notifyTargetReader(resolver)
-    const writer = yield* serverWriter(store, servers)
-    const single = settingWriter(store)
+    const writer = yield* makeServerWriter(store, servers)
+    const single = makeSettingWriter(store)
     const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
 
     const valuesOf = (settings: SettingsDocument): SettingValues => ({
@@ -52,7 +52,7 @@ export const makeSettings = (store: SettingsStore) =>
     const now = Effect.map(document, valuesOf)
 
     const routeFor = (stored: ReadonlyArray<StoredServer>, jump: string) =>
-      jumpRoute(jump, storedJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
+      resolveJumpRoute(jump, findStoredJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
     const placedWith = (stored: ReadonlyArray<StoredServer>, idOrName: string) =>
       Effect.flatMap(
         servers.withId(stored, idOrName),
@@ -124,7 +124,7 @@ export const makeSettings = (store: SettingsStore) =>
       ),
       planServer: Effect.fn("Settings.planServer")(function*(input: ServerInput, options: SaveOptions) {
         const { after, before, givenSecrets, index, server } = yield* writer.plan(input, options)
-        return { server, text: maskedChange(before, after, { server: { index, fields: givenSecrets } }) }
+        return { server, text: maskSettingsChange(before, after, { server: { index, fields: givenSecrets } }) }
       }),
       checkServer: Effect.fn("Settings.checkServer")((input: ServerInput, options: SaveOptions) =>
         writer.check(input, options)

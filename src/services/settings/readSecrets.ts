@@ -1,12 +1,12 @@
 import { Effect, Option, Redacted, Ref } from "effect"
-import { headerList } from "../../schema/basics/headerList.ts"
+import { parseHeaderList } from "../../schema/basics/headerList.ts"
 import { secretSettings, type SettingsUnavailable } from "../../schema/Settings.ts"
 import type { Snapshot } from "./file/SettingsStore.ts"
-import type { Find } from "./read/findSetting.ts"
-import type { serverReader } from "./read/serverReader.ts"
-import { holdsReferences, type SettingsDocument } from "./read/settingsDocument.ts"
+import type { FindSetting } from "./read/findSetting.ts"
+import type { makeServerReader } from "./read/serverReader.ts"
+import { containsReferences, type SettingsDocument } from "./read/settingsDocument.ts"
 import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
-import type { tokenReader } from "./read/storedTokens.ts"
+import type { makeTokenReader } from "./read/storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
@@ -21,7 +21,7 @@ const passwordsIn = (address: Redacted.Redacted): Secrets => {
 
 /** The values of a list of headers, and the credentials in them without their scheme. */
 const valuesIn = (headers: Redacted.Redacted): Secrets =>
-  Object.values(headerList(Redacted.value(headers))).flatMap((value) =>
+  Object.values(parseHeaderList(Redacted.value(headers))).flatMap((value) =>
     [value, value.replace(/^\S+ /, "")].map((text) => Redacted.make(text))
   )
 
@@ -43,9 +43,9 @@ const areSame = (one: Secrets, other: Secrets) =>
  */
 export const makeSecrets = (
   current: Effect.Effect<Snapshot, SettingsUnavailable>,
-  find: Find,
-  servers: ReturnType<typeof serverReader>,
-  tokens: ReturnType<typeof tokenReader>,
+  find: FindSetting,
+  servers: ReturnType<typeof makeServerReader>,
+  tokens: ReturnType<typeof makeTokenReader>,
   targets: ReturnType<typeof notifyTargetReader>
 ): Effect.Effect<Effect.Effect<Secrets>> =>
   Effect.gen(function*() {
@@ -79,7 +79,7 @@ export const makeSecrets = (
       if (Option.isNone(now) || now.value === before.document) return before.secrets
       const found = yield* readFrom(now.value)
       const secrets = areSame(before.secrets, found) ? before.secrets : found
-      yield* Ref.set(last, { document: holdsReferences(now.value) ? undefined : now.value, secrets })
+      yield* Ref.set(last, { document: containsReferences(now.value) ? undefined : now.value, secrets })
       return secrets
     })
   })

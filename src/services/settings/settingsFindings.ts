@@ -7,11 +7,11 @@ import {
   type SettingUnresolved
 } from "../../schema/Settings.ts"
 import type { SettingsStore } from "./file/SettingsStore.ts"
-import type { Find } from "./read/findSetting.ts"
-import type { serverReader } from "./read/serverReader.ts"
-import { type SettingsDocument, settingsProblems } from "./read/settingsDocument.ts"
+import type { FindSetting } from "./read/findSetting.ts"
+import type { makeServerReader } from "./read/serverReader.ts"
+import { listSettingsProblems, type SettingsDocument } from "./read/settingsDocument.ts"
 import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
-import { shortestToken, type tokenReader } from "./read/storedTokens.ts"
+import { type makeTokenReader, shortestToken } from "./read/storedTokens.ts"
 
 /** Problem of the settings file: one sentence with file, line and setting, and its fix. */
 export interface SettingsFinding {
@@ -55,9 +55,9 @@ const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost
  */
 export const makeFindings = (
   { current, file }: SettingsStore,
-  find: Find,
-  servers: ReturnType<typeof serverReader>,
-  tokens: ReturnType<typeof tokenReader>,
+  find: FindSetting,
+  servers: ReturnType<typeof makeServerReader>,
+  tokens: ReturnType<typeof makeTokenReader>,
   targets: ReturnType<typeof notifyTargetReader>
 ): Effect.Effect<ReadonlyArray<SettingsFinding>> => {
   const at = (line: number) => (error: SettingsInvalid | SettingUnresolved) => found(error, file, line)
@@ -99,7 +99,7 @@ export const makeFindings = (
       Either.match(document, {
         onRight: inDocument,
         onLeft: (first) => {
-          const all = settingsProblems(file, text)
+          const all = listSettingsProblems(file, text)
           return Effect.succeed((all.length === 0 ? [first] : all).map((error) => found(error, file, 1)))
         }
       })

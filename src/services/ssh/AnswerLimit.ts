@@ -22,7 +22,7 @@ export const usualLimit: AnswerLimit = {
 }
 
 /** A limit for lines, of a command whose answers may be longer than usual. */
-export const lineLimit = (mebibytes: number, records: number, help = usualLimit.help): AnswerLimit => ({
+export const makeLineLimit = (mebibytes: number, records: number, help = usualLimit.help): AnswerLimit => ({
   bytes: mebibytes * mebibyte,
   records,
   separator: "\n",

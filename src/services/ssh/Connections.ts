@@ -17,10 +17,10 @@ import { TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
 import { openConnections } from "../metrics/metrics.ts"
 import { withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
-import { connect } from "./connection/connection.ts"
-import { type ConnectError, type Connection, isOver } from "./connection/liveConnection.ts"
+import { connectServer } from "./connection/connection.ts"
+import { type ConnectError, isOver, type SshConnection } from "./connection/liveConnection.ts"
 import { reveal } from "./connection/logIn.ts"
-import { type Jump, jumpFailed } from "./connection/throughJump.ts"
+import { type JumpConnection, toJumpFailure } from "./connection/throughJump.ts"
 import { connectionIndex } from "./connectionIndex.ts"
 import { connectionPools, type PoolName } from "./connectionPools.ts"
 import type { CommandPool } from "./RemoteCommand.ts"
@@ -34,7 +34,7 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
   readonly get: (
     server: ServerAccess,
     pool: CommandPool
-  ) => Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope>
+  ) => Effect.Effect<SshConnection, ConnectError | TooManyFollowers, Scope.Scope>
 }>() {}
 
 /** Key of a connection. Each is unique, so that the end of one cannot invalidate the next. */
@@ -100,13 +100,13 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       if (current.get(key.identity) === key) current.delete(key.identity)
     }
 
-    const connections: RcMap.RcMap<Key, Connection, ConnectError> = yield* RcMap.make({
+    const connections: RcMap.RcMap<Key, SshConnection, ConnectError> = yield* RcMap.make({
       // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
       lookup: (key: Key) =>
         Effect.gen(function*() {
           const { pool, server } = key
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
-          const connection = yield* connect(server, connectionPools[pool].channels, jump).pipe(
+          const connection = yield* connectServer(server, connectionPools[pool].channels, jump).pipe(
             pool === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
           )
           yield* Effect.acquireRelease(
@@ -141,15 +141,15 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       get(via, "jumps").pipe(
         Effect.catchTag("TooManyFollowers", Effect.die),
         Effect.mapBoth({
-          onFailure: jumpFailed(server, via),
-          onSuccess: (connection): Jump => ({ name: via.name, connection })
+          onFailure: toJumpFailure(server, via),
+          onSuccess: (connection): JumpConnection => ({ name: via.name, connection })
         })
       )
 
     const get = (
       server: ServerAccess,
       pool: PoolName
-    ): Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope> =>
+    ): Effect.Effect<SshConnection, ConnectError | TooManyFollowers, Scope.Scope> =>
       Effect.gen(function*() {
         const key = keyOf(server, pool, pool === "work" ? yield* FiberRef.get(connectionIndex) : 0)
         const { mostUsers } = connectionPools[pool]

@@ -1,18 +1,18 @@
 import { Context, Effect, Either, Layer, Option, Ref, type Scope } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ServerUnreachable } from "../../schema/servers/Ssh.ts"
-import { fingerprint } from "../hostKeys/hostKey.ts"
+import { computeFingerprint } from "../hostKeys/hostKey.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
-import { rememberedOnly, withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
-import { connect } from "./connection/connection.ts"
+import { refuseNewKeys, withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
+import { connectServer } from "./connection/connection.ts"
 import type { ConnectError } from "./connection/liveConnection.ts"
-import { type Jump, jumpFailed } from "./connection/throughJump.ts"
+import { type JumpConnection, toJumpFailure } from "./connection/throughJump.ts"
 import { Connections } from "./Connections.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
 /** The key that a server showed, as a fingerprint, and what is known of it. */
-export interface ShownKey {
+export interface PresentedKey {
   /** Its type as the key itself names it: `ssh-ed25519`. */
   readonly type: string
   readonly fingerprint: string
@@ -24,15 +24,15 @@ export interface ShownKey {
 }
 
 /** No log-in was tried: the server's key is new and unconfirmed. No credential was sent. */
-export interface Unconfirmed {
+export interface UnconfirmedHostKey {
   readonly _tag: "Unconfirmed"
 }
 
 export interface Contact {
   /** Absent where no SSH server was reached. */
-  readonly key: Option.Option<ShownKey>
+  readonly key: Option.Option<PresentedKey>
   /** Commands on this one connection, for as long as the scope is open; or why there are none. */
-  readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | Unconfirmed>
+  readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | UnconfirmedHostKey>
 }
 
 /** Connects to a server that may not be stored: remembers nothing, and does not share the connection. */
@@ -52,7 +52,7 @@ export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact
 /** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
 const watching = (
   keys: Context.Tag.Service<HostKeys>,
-  seen: Ref.Ref<Option.Option<ShownKey>>,
+  seen: Ref.Ref<Option.Option<PresentedKey>>,
   confirmed: Option.Option<string>
 ): Context.Tag.Service<HostKeys> => {
   const known = withUserKnownHosts(keys)
@@ -60,7 +60,7 @@ const watching = (
     ...known,
     check: (server, key) =>
       Effect.gen(function*() {
-        const presented = fingerprint(key.blob)
+        const presented = computeFingerprint(key.blob)
         const standing = yield* known.standing(server, key)
         const isChanged = typeof standing === "object"
         yield* Ref.set(
@@ -86,10 +86,10 @@ const ownJump = (
   server: ServerAccess,
   via: ServerAccess,
   keys: Context.Tag.Service<HostKeys>
-): Effect.Effect<Jump, ConnectError, Scope.Scope> =>
+): Effect.Effect<JumpConnection, ConnectError, Scope.Scope> =>
   Effect.gen(function*() {
     const before = via.via === undefined ? undefined : yield* ownJump(via, via.via, keys)
-    const connection = yield* connect(via, 1, before).pipe(Effect.provideService(HostKeys, keys))
+    const connection = yield* connectServer(via, 1, before).pipe(Effect.provideService(HostKeys, keys))
     return { name: via.name, connection }
   }).pipe(
     Effect.mapError((error) =>
@@ -102,7 +102,7 @@ const ownJump = (
         })
         : error
     ),
-    Effect.mapError(jumpFailed(server, via))
+    Effect.mapError(toJumpFailure(server, via))
   )
 
 /** First contacts over connections of their own. */
@@ -113,17 +113,17 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
       confirm: keys.confirm,
       meet: Effect.fn("FirstContact.meet")((server, confirmed) =>
         Effect.gen(function*() {
-          const seen = yield* Ref.make(Option.none<ShownKey>())
+          const seen = yield* Ref.make(Option.none<PresentedKey>())
           const connected = yield* Effect.gen(function*() {
-            const jump = server.via === undefined ? undefined : yield* ownJump(server, server.via, rememberedOnly(keys))
-            return yield* connect(server, 1, jump).pipe(
+            const jump = server.via === undefined ? undefined : yield* ownJump(server, server.via, refuseNewKeys(keys))
+            return yield* connectServer(server, 1, jump).pipe(
               Effect.provideService(HostKeys, watching(keys, seen, confirmed))
             )
           }).pipe(Effect.either)
           const key = yield* Ref.get(seen)
           if (Either.isLeft(connected)) {
             const isNew = connected.left._tag === "HostKeyChanged" && Option.exists(key, (k) => k.standing === "new")
-            const why: ConnectError | Unconfirmed = isNew ? { _tag: "Unconfirmed" } : connected.left
+            const why: ConnectError | UnconfirmedHostKey = isNew ? { _tag: "Unconfirmed" } : connected.left
             return { key, session: Either.left(why) }
           }
           const connection = connected.right

@@ -4,9 +4,9 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { RemoteFileFailed } from "../../schema/servers/Ssh.ts"
 import { Connections } from "./Connections.ts"
 import { Sftp, type SftpSession } from "./Sftp.ts"
-import { kindOf, listOpen } from "./sftpListing.ts"
+import { listOpen, toRemoteKind } from "./sftpListing.ts"
 import { pieceSize, readOpen } from "./sftpReading.ts"
-import { type Answer, type SftpRequests, sftpRequests } from "./sftpRequests.ts"
+import { makeSftpRequests, type SftpCallback, type SftpRequests } from "./sftpRequests.ts"
 
 const nameOf = (path: string): string => path.replace(/(?<!\/)\/+$/, "").split("/").at(-1) ?? ""
 
@@ -32,7 +32,7 @@ const resolvePaths = ({ ask, place, sftp }: SftpRequests) => {
 const makeSession = (requests: SftpRequests): SftpSession => {
   const { ask, sftp } = requests
   const resolve = resolvePaths(requests)
-  const handleOf = (path: string, open: (absolute: string, answer: Answer<Buffer>) => void) =>
+  const handleOf = (path: string, open: (absolute: string, answer: SftpCallback<Buffer>) => void) =>
     Effect.acquireRelease(
       Effect.flatMap(resolve(path), (absolute) => ask<Buffer>(path, "opening", (answer) => open(absolute, answer))),
       (handle) => Effect.ignore(ask<void>(path, "closing", (answer) => sftp.close(handle, (error) => answer(error))))
@@ -44,7 +44,7 @@ const makeSession = (requests: SftpRequests): SftpSession => {
       Effect.gen(function*() {
         const absolute = yield* resolve(path)
         const stats = yield* ask<Stats>(path, "looking at", (answer) => sftp.lstat(absolute, answer))
-        return { name: nameOf(absolute), kind: kindOf(stats), size: stats.size }
+        return { name: nameOf(absolute), kind: toRemoteKind(stats), size: stats.size }
       }),
     list: (path) =>
       handleOf(path, (absolute, answer) => sftp.opendir(absolute, answer)).pipe(
@@ -76,7 +76,7 @@ export const SftpLive: Layer.Layer<Sftp, never, Connections> = Layer.effect(
   Effect.map(Connections, (connections) =>
     Sftp.of({
       session: Effect.fn("Sftp.session")((server: ServerAccess): ReturnType<Sftp["Type"]["session"]> =>
-        Effect.map(sftpRequests(server, connections), makeSession)
+        Effect.map(makeSftpRequests(server, connections), makeSession)
       )
     }))
 )

@@ -8,18 +8,18 @@ import {
   type SshError,
   SudoRefused
 } from "../../schema/servers/Ssh.ts"
-import { bytesOf, write } from "../bytes/streamBytes.ts"
-import { scrubbed } from "../secrets/scrubbed.ts"
-import { serverSecrets } from "../secrets/secretsInUse.ts"
+import { streamBytes, writeChunk } from "../bytes/streamBytes.ts"
+import { scrubText } from "../secrets/scrubbed.ts"
+import { listServerSecrets } from "../secrets/secretsInUse.ts"
 import { type ChannelKind, type OpenChannel, openChannel } from "./channels.ts"
 import { collectOutput } from "./collectOutput.ts"
-import { type Connection, stillConnected, where } from "./connection/liveConnection.ts"
+import { pickServerFields, requireConnected, type SshConnection } from "./connection/liveConnection.ts"
 import { Connections } from "./Connections.ts"
 import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
 import { renderCommand } from "./remoteShell.ts"
 import { type ExecOptions, type RemoteExit, type RemoteProcess, Ssh } from "./Ssh.ts"
-import { sudoRefusal, withoutLecture } from "./sudo.ts"
-import { withoutServerSecrets } from "./withoutServerSecrets.ts"
+import { findSudoRefusal, stripSudoLecture } from "./sudo.ts"
+import { scrubServerSecrets } from "./withoutServerSecrets.ts"
 
 const defaultTimeout = Duration.seconds(60)
 
@@ -30,7 +30,7 @@ const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.E
   const line = sudo ? `${secret === undefined ? "" : Redacted.value(secret)}\n` : ""
   return /[\0\n]/.test(line.slice(0, -1))
     ? new SudoRefused({
-      ...where(server),
+      ...pickServerFields(server),
       words: "the stored password holds a line break or NUL",
       help: "Correct the sudoPassword (or the password) stored for the server"
     })
@@ -74,8 +74,8 @@ const running = (
 })
 
 /** The exit code; a connection that broke is not an exit. */
-const codeOrLost = (server: ServerAccess, connection: Connection) => (code: number | null) =>
-  code === null ? Effect.as(stillConnected(server, connection), code) : Effect.succeed(code)
+const codeOrLost = (server: ServerAccess, connection: SshConnection) => (code: number | null) =>
+  code === null ? Effect.as(requireConnected(server, connection), code) : Effect.succeed(code)
 
 const ended = (channel: ClientChannel["stderr"]) =>
   Effect.async<void>((resume) => {
@@ -87,8 +87,8 @@ const ended = (channel: ClientChannel["stderr"]) =>
 
 /** Hands a command everything it reads. It may end, or close its input, before it has read it all. */
 const feed = <E>(channel: ClientChannel, input: Buffer, stdin: Stream.Stream<Uint8Array, E>) =>
-  write(channel, input).pipe(
-    Effect.zipRight(Stream.runForEach(stdin, (chunk) => write(channel, chunk))),
+  writeChunk(channel, input).pipe(
+    Effect.zipRight(Stream.runForEach(stdin, (chunk) => writeChunk(channel, chunk))),
     Effect.zipRight(Effect.sync(() => channel.end()))
   )
 
@@ -122,10 +122,10 @@ const collect = <E>(
 
 const refusedBySudo = (server: ServerAccess, { code, stderr }: RemoteExit) =>
   code !== 0
-    ? Option.match(sudoRefusal(stderr), {
+    ? Option.match(findSudoRefusal(stderr), {
       onNone: () => Effect.void,
       onSome: ({ help, words }) =>
-        new SudoRefused({ ...where(server), help, words: scrubbed(words, serverSecrets(server)) })
+        new SudoRefused({ ...pickServerFields(server), help, words: scrubText(words, listServerSecrets(server)) })
     })
     : Effect.void
 
@@ -157,13 +157,13 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
         Effect.timeoutFail({
           duration: timeout,
           onTimeout: () =>
-            new RemoteTimeout({ ...where(server), what: command.what, seconds: Duration.toSeconds(timeout) })
+            new RemoteTimeout({ ...pickServerFields(server), what: command.what, seconds: Duration.toSeconds(timeout) })
         })
       )
-      if (!command.sudo) return withoutServerSecrets(server, exit)
-      const told = { ...exit, stderr: withoutLecture(exit.stderr) }
+      if (!command.sudo) return scrubServerSecrets(server, exit)
+      const told = { ...exit, stderr: stripSudoLecture(exit.stderr) }
       yield* refusedBySudo(server, told)
-      return withoutServerSecrets(server, told)
+      return scrubServerSecrets(server, told)
     })
 
     const spawn = Effect.fn("Ssh.spawn")(function*(
@@ -183,10 +183,10 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       else channel.end(input)
       // Both streams end with the connection, too.
       const whole = (bytes: Stream.Stream<Uint8Array>) =>
-        Stream.concat(bytes, Stream.drain(Stream.fromEffect(stillConnected(server, connection))))
+        Stream.concat(bytes, Stream.drain(Stream.fromEffect(requireConnected(server, connection))))
       return {
-        stdout: whole(bytesOf(channel)),
-        stderr: whole(bytesOf(channel.stderr)),
+        stdout: whole(streamBytes(channel)),
+        stderr: whole(streamBytes(channel.stderr)),
         exit: Effect.flatMap(
           Effect.raceFirst(
             Effect.interruptible(Deferred.await(exited)),

@@ -2,7 +2,13 @@ import { type Context, Deferred, type Duration, Effect, Option, Schedule, type S
 import type { Client } from "ssh2"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ConnectionLost, ServerUnreachable, type TooManyFollowers } from "../../schema/servers/Ssh.ts"
-import { type ConnectError, type Connection, isOver, stillConnected, where } from "./connection/liveConnection.ts"
+import {
+  type ConnectError,
+  isOver,
+  pickServerFields,
+  requireConnected,
+  type SshConnection
+} from "./connection/liveConnection.ts"
 import type { Connections } from "./Connections.ts"
 import type { CommandPool } from "./RemoteCommand.ts"
 
@@ -21,7 +27,7 @@ export interface ChannelKind<Channel extends Closable> {
 
 /** An open channel. `closed` is its exit code once the server has closed it; null when it has none. */
 export interface OpenChannel<Channel> {
-  readonly connection: Connection
+  readonly connection: SshConnection
   readonly channel: Channel
   readonly closed: Deferred.Deferred<number | null>
 }
@@ -61,7 +67,7 @@ const refusalOf = (error: Error): Refused => ({
 
 const openOnce = <Channel extends Closable>(
   server: ServerAccess,
-  connection: Connection,
+  connection: SshConnection,
   kind: ChannelKind<Channel>
 ): Effect.Effect<OpenChannel<Channel>, Refused | Moved | ConnectionLost, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
@@ -133,7 +139,7 @@ const openOnce = <Channel extends Closable>(
             full: false
           })
         }),
-        Effect.tapError(() => stillConnected(server, connection)),
+        Effect.tapError(() => requireConnected(server, connection)),
         restore
       )
       return { channel, closed, connection }
@@ -159,10 +165,10 @@ export const openChannel = <Channel extends Closable>(
     ),
     Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),
     Effect.catchTags({
-      Moved: () => new ConnectionLost({ ...where(server), reason: "new connections break at once" }),
+      Moved: () => new ConnectionLost({ ...pickServerFields(server), reason: "new connections break at once" }),
       Refused: ({ full, reason }) =>
         new ServerUnreachable({
-          ...where(server),
+          ...pickServerFields(server),
           reason: full ? `it allows no further session on the connection (${reason})` : reason
         })
     })

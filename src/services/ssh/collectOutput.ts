@@ -2,9 +2,9 @@ import { Deferred } from "effect"
 import type { ClientChannel } from "ssh2"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { RemoteOutputTooLong } from "../../schema/servers/Ssh.ts"
-import { lastBytes } from "../bytes/lastBytes.ts"
+import { keepLastBytes } from "../bytes/lastBytes.ts"
 import { countAnswer, mebibyte, usualLimit } from "./AnswerLimit.ts"
-import { where } from "./connection/liveConnection.ts"
+import { pickServerFields } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 
 const keptStderr = 64 * 1024
@@ -22,15 +22,15 @@ export const collectOutput = (
   tooLong: Deferred.Deferred<never, RemoteOutputTooLong>,
   keepLast?: number
 ) => {
-  const stdout = lastBytes(keepLast ?? limit.bytes)
-  const stderr = lastBytes(keptStderr)
+  const stdout = keepLastBytes(keepLast ?? limit.bytes)
+  const stderr = keepLastBytes(keptStderr)
   const countStdout = keepLast === undefined ? countAnswer(limit) : () => undefined
   const countStderr = countAnswer(stderrLimit)
   const stopAt = (passed: string | undefined, help: string) => {
     if (passed === undefined) return
     channel.off("data", takeStdout)
     channel.stderr.off("data", takeStderr)
-    Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...where(server), what, limit: passed, help }))
+    Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...pickServerFields(server), what, limit: passed, help }))
   }
   const takeStdout = (chunk: Uint8Array) => {
     stdout.add(chunk)

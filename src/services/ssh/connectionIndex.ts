@@ -4,5 +4,5 @@ import { Effect, FiberRef } from "effect"
 export const connectionIndex = FiberRef.unsafeMake(0)
 
 /** Has an effect use a connection for work of its own, where the index is not 0. */
-export const overConnection = (index: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const withConnection = (index: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(effect, connectionIndex, index)

@@ -13,7 +13,7 @@ export type ReadAt = (
 export const endedEarly = new Error("it became shorter while it was read")
 
 /** The next pieces, or why there are none: nothing at the end. */
-export type Taken = Either.Either<Chunk.Chunk<Uint8Array>, Option.Option<Error>>
+export type NextPieces = Either.Either<Chunk.Chunk<Uint8Array>, Option.Option<Error>>
 
 interface Piece {
   readonly bytes: Buffer
@@ -58,7 +58,7 @@ export const readAhead = (read: ReadAt, size: number) => {
     }
   }
 
-  const take = (): Taken | undefined => {
+  const take = (): NextPieces | undefined => {
     fill()
     if (pieces.length === 0) return Either.left(Option.none())
     const open = pieces.findIndex((piece) => piece.error !== undefined || piece.have < piece.bytes.length)
@@ -71,7 +71,7 @@ export const readAhead = (read: ReadAt, size: number) => {
     return Either.right(Chunk.unsafeFromArray(done.map((piece) => piece.bytes)))
   }
 
-  const next = (answer: (taken: Taken) => void): void => {
+  const next = (answer: (taken: NextPieces) => void): void => {
     progress = () => {
       const taken = take()
       if (taken === undefined) return

@@ -13,7 +13,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
 /** One word of a POSIX shell, whatever is in it. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+export const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const direct = `as_root() { "$@"; }
 `
@@ -37,7 +37,7 @@ export const renderCommand = (
     if (reason !== undefined) return Either.left(new RemoteArgumentRefused({ reason }))
   }
   const text = `${pathOf}${sudo ? throughSudo : direct}${script}`
-  const whole = ["exec sh -c", quoted(text), "sh", ...args.map(quoted)].join(" ")
+  const whole = ["exec sh -c", quoteShellArgument(text), "sh", ...args.map(quoteShellArgument)].join(" ")
   return /\0/.test(script) || bytesOf(whole) >= longestCommand
     ? Either.left(new RemoteArgumentRefused({ reason: `${what}: the command is too long for a server (100 KiB)` }))
     : Either.right(whole)

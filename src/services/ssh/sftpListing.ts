@@ -2,20 +2,20 @@ import { Chunk, Effect, Option, Stream } from "effect"
 import type { FileEntryWithStats, Stats } from "ssh2"
 import { RemoteFileFailed } from "../../schema/servers/Ssh.ts"
 import type { RemoteEntry, RemoteKind } from "./Sftp.ts"
-import { codeOf, type SftpRequests, statuses } from "./sftpRequests.ts"
+import { readSftpCode, type SftpRequests, statuses } from "./sftpRequests.ts"
 
 /** Maximum number of entries of a directory: a server could list without end. */
 const mostEntries = 200_000
 const emptyAnswer = 1_000
 const tooMany = "it holds more than 200,000 entries, the most that are read of a directory"
 
-export const kindOf = (stats: Stats): RemoteKind =>
+export const toRemoteKind = (stats: Stats): RemoteKind =>
   stats.isSymbolicLink() ? "link" : stats.isDirectory() ? "directory" : stats.isFile() ? "file" : "other"
 
 type FileEntry = Pick<FileEntryWithStats, "filename" | "attrs">
 const entryOf = ({ attrs, filename }: FileEntry): RemoteEntry => ({
   name: filename,
-  kind: kindOf(attrs),
+  kind: toRemoteKind(attrs),
   size: attrs.size
 })
 
@@ -27,7 +27,7 @@ const someEntries = ({ answered, failed, sftp }: SftpRequests, path: string, han
     (answer) =>
       sftp.readdir(handle, (error, entries) => {
         if (!error) return answer(Effect.succeed(Option.some(entries)))
-        answer(codeOf(error) === statuses.end ? Effect.succeedNone : failed(path, error))
+        answer(readSftpCode(error) === statuses.end ? Effect.succeedNone : failed(path, error))
       })
   )
 

@@ -1,6 +1,6 @@
 import { Chunk, Effect, Either, Option, Stream } from "effect"
 import type { Stats } from "ssh2"
-import { readAhead, type ReadAt, type Taken } from "./readAhead.ts"
+import { type NextPieces, readAhead, type ReadAt } from "./readAhead.ts"
 import type { SftpRequests } from "./sftpRequests.ts"
 
 /** Bytes of one read or write. */
@@ -27,8 +27,10 @@ const wholly = (requests: SftpRequests, path: string, handle: Buffer, size: numb
     ),
     ({ next }) =>
       Stream.unfoldChunkEffect(undefined, () =>
-        requests.answered<Taken, never>(path, "reading", (answer) =>
-          next((taken) => answer(Effect.succeed(taken)))).pipe(
+        requests.answered<NextPieces, never>(path, "reading", (answer) =>
+          next((taken) =>
+            answer(Effect.succeed(taken))
+          )).pipe(
             Effect.flatMap(Either.match({
               onRight: (pieces) =>
                 Effect.succeed(Option.some([pieces, undefined] as const)),

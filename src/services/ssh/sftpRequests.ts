@@ -3,7 +3,7 @@ import type { SFTPWrapper } from "ssh2"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ConnectionLost, RemoteFileFailed, RemoteTimeout } from "../../schema/servers/Ssh.ts"
 import { type ChannelKind, openChannel } from "./channels.ts"
-import { stillConnected, where } from "./connection/liveConnection.ts"
+import { pickServerFields, requireConnected } from "./connection/liveConnection.ts"
 import type { Connections } from "./Connections.ts"
 
 /** Timeout of a single reply: a hanging network disk must not hang Berth. */
@@ -14,10 +14,10 @@ const answerTicks = answerSeconds / 5
 /** Statuses of SFTP version 3 (draft-ietf-secsh-filexfer-02, section 7). */
 export const statuses = { end: 1, noSuchFile: 2, permissionDenied: 3, unsupported: 8 }
 
-export const codeOf = (error: Error): unknown => "code" in error ? error.code : undefined
+export const readSftpCode = (error: Error): unknown => "code" in error ? error.code : undefined
 
 const inWords = (error: Error): string => {
-  const code = codeOf(error)
+  const code = readSftpCode(error)
   if (code === statuses.noSuchFile) return "no such file or directory"
   if (code === statuses.permissionDenied) return "permission denied"
   if (code === statuses.unsupported) return "the server's SFTP cannot do that"
@@ -39,17 +39,17 @@ interface Pending {
   readonly fail: (reason: ConnectionLost | RemoteTimeout) => void
 }
 
-export type Answer<A> = (error: Error | null | undefined, value: A) => void
+export type SftpCallback<A> = (error: Error | null | undefined, value: A) => void
 
 /** Requests of one session, which fail together with it, or alone when the server does not answer in time. */
-export const sftpRequests = (server: ServerAccess, connections: typeof Connections.Service) =>
+export const makeSftpRequests = (server: ServerAccess, connections: typeof Connections.Service) =>
   Effect.gen(function*() {
     const { channel: sftp, closed, connection } = yield* openChannel(connections, server, transfer)
     const pending = new Set<Pending>()
-    const ended = new ConnectionLost({ ...where(server), reason: "the server ended the file transfer" })
+    const ended = new ConnectionLost({ ...pickServerFields(server), reason: "the server ended the file transfer" })
     let over: ConnectionLost | undefined
     yield* Deferred.await(closed).pipe(
-      Effect.zipRight(stillConnected(server, connection)),
+      Effect.zipRight(requireConnected(server, connection)),
       Effect.match({ onFailure: (lost) => lost, onSuccess: () => ended }),
       Effect.map((reason) => {
         over = reason
@@ -73,7 +73,8 @@ export const sftpRequests = (server: ServerAccess, connections: typeof Connectio
     ) =>
       Effect.async<A, E | ConnectionLost | RemoteTimeout>((resume) => {
         if (over !== undefined) return resume(over)
-        const late = () => new RemoteTimeout({ ...where(server), what: `${what} ${path}`, seconds: answerSeconds })
+        const late = () =>
+          new RemoteTimeout({ ...pickServerFields(server), what: `${what} ${path}`, seconds: answerSeconds })
         const request: Pending = { ticks: 0, late, fail: resume }
         pending.add(request)
         start((outcome) => {
@@ -84,15 +85,16 @@ export const sftpRequests = (server: ServerAccess, connections: typeof Connectio
       })
 
     const failed = (path: string, error: Error) =>
-      new RemoteFileFailed({ ...where(server), path, reason: inWords(error) })
+      new RemoteFileFailed({ ...pickServerFields(server), path, reason: inWords(error) })
 
-    const ask = <A>(path: string, what: string, request: (answer: Answer<A>) => void) =>
-      answered<A, RemoteFileFailed>(path, what, (answer) =>
-        request((error, value) =>
-          answer(error ? failed(path, error) : Effect.succeed(value))
-        ))
+    const ask = <A>(path: string, what: string, request: (answer: SftpCallback<A>) => void) =>
+      answered<A, RemoteFileFailed>(
+        path,
+        what,
+        (answer) => request((error, value) => answer(error ? failed(path, error) : Effect.succeed(value)))
+      )
 
-    return { sftp, place: where(server), answered, ask, failed }
+    return { sftp, place: pickServerFields(server), answered, ask, failed }
   })
 
-export type SftpRequests = Effect.Effect.Success<ReturnType<typeof sftpRequests>>
+export type SftpRequests = Effect.Effect.Success<ReturnType<typeof makeSftpRequests>>

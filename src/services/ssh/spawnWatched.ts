@@ -1,14 +1,14 @@
 import { Clock, Duration, Effect, Fiber, type Scope, Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { type ConnectionLost, RemoteOutputTooLong, RemoteSilent, type SshError } from "../../schema/servers/Ssh.ts"
-import { lastBytes } from "../bytes/lastBytes.ts"
-import { countAnswer, lineLimit } from "./AnswerLimit.ts"
-import { where } from "./connection/liveConnection.ts"
+import { keepLastBytes } from "../bytes/lastBytes.ts"
+import { countAnswer, makeLineLimit } from "./AnswerLimit.ts"
+import { pickServerFields } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 import { Ssh } from "./Ssh.ts"
 
 /** Limits in bytes: output on both streams, and the end of stderr that is retained. */
-const mostOutput = lineLimit(16, 200_000)
+const mostOutput = makeLineLimit(16, 200_000)
 const keptStderr = 64 * 1024
 
 /** Reason to stop waiting for a watched command. */
@@ -43,7 +43,7 @@ export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
   { heartbeat, input, silence }: WatchOptions
 ): Effect.fn.Return<WatchedProcess, SshError, Ssh | Scope.Scope> {
   const limit = Duration.toMillis(silence)
-  const doing = { ...where(server), what: command.what }
+  const doing = { ...pickServerFields(server), what: command.what }
   let heardAt = yield* Clock.currentTimeMillis
   const passedBy = countAnswer(mostOutput)
   const hear = Effect.map(Clock.currentTimeMillis, (now) => {
@@ -63,7 +63,7 @@ export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
 
   const fed = input === undefined ? heartbeat : Stream.tap(input, () => hear)
   const process = yield* (yield* Ssh).spawn(server, command, fed)
-  const stderr = lastBytes(keptStderr)
+  const stderr = keepLastBytes(keptStderr)
   const drained = yield* process.stderr.pipe(
     Stream.runForEach((chunk) => Effect.zipRight(count(chunk), Effect.sync(() => stderr.add(chunk)))),
     Effect.forkScoped

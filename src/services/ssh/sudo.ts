@@ -70,7 +70,7 @@ const lecture = { begins: "We trust you have received the usual lecture", ends: 
 const afterLecture = /(?:\n *For security reasons[^\n]*\n)?\n*/y
 
 /** Removes sudo's lecture for new users from stderr. */
-export const withoutLecture = (stderr: string): string => {
+export const stripSudoLecture = (stderr: string): string => {
   let kept = ""
   let from = 0
   while (true) {
@@ -88,7 +88,7 @@ const mostRead = 64 * 1024
 const longestWords = 300
 
 /** Finds sudo's refusal in what a failed command wrote to stderr; nothing when sudo had no part in the failure. */
-export const sudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
+export const findSudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
   const lines = stderr.slice(-mostRead).split("\n").flatMap((text) => {
     const line = text.trim().replace(/^sudo-rs: /, "sudo: ")
     return line === "" ? [] : [{ line, lower: line.toLowerCase() }]

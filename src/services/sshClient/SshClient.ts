@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 import { join } from "node:path"
-import { homeDirectory } from "../local/homeDirectory.ts"
-import { userName } from "../local/userName.ts"
-import { type KnownHost, knownHost } from "./knownHosts.ts"
+import { resolveHomeDirectory } from "../local/homeDirectory.ts"
+import { readUserName } from "../local/userName.ts"
+import { findKnownHost, type KnownHost } from "./knownHosts.ts"
 import { readSshFile } from "./sshFile.ts"
 
 /** Files of the SSH client of this process's user. */
@@ -18,24 +18,24 @@ export class SshClient extends Context.Reference<SshClient>()("berth/SshClient",
   // Made once in a process, whose environment may change.
   defaultValue: (): SshClientPlace => ({
     get home() {
-      return homeDirectory()
+      return resolveHomeDirectory()
     },
     get directory() {
-      return join(homeDirectory(), ".ssh")
+      return join(resolveHomeDirectory(), ".ssh")
     },
     get user() {
-      return userName()
+      return readUserName()
     }
   })
 }) {}
 
 /** Entries of the user's `known_hosts` for a host, and its path; no entries when it cannot be read. */
-export const userKnownHost = (
+export const readUserKnownHost = (
   { host, port }: { readonly host: string; readonly port: number }
 ): Effect.Effect<KnownHost & { readonly file: string }> =>
   Effect.gen(function*() {
     const { directory } = yield* SshClient
     const file = join(directory, "known_hosts")
     const text = yield* Effect.orElseSucceed(readSshFile(file), () => "")
-    return { ...knownHost(text, host, port), file }
+    return { ...findKnownHost(text, host, port), file }
   })

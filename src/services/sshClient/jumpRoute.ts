@@ -1,12 +1,12 @@
 import { Effect, Option } from "effect"
-import { type JumpHost, jumpHosts, jumpShape, mostJumps } from "../../schema/servers/jumpHosts.ts"
+import { type JumpHost, jumpShape, mostJumps, parseJumpHosts } from "../../schema/servers/jumpHosts.ts"
 import { JumpRefused } from "../../schema/servers/JumpRefused.ts"
 import { type Credentials, type ServerAccess, usualSshPort } from "../../schema/servers/Server.ts"
 import type { SshDefaults } from "../../schema/servers/SshDefaults.ts"
-import { quoted } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { SshClient } from "./SshClient.ts"
-import { sshDefaults } from "./sshDefaults.ts"
+import { readSshDefaults } from "./sshDefaults.ts"
 
 /** The address of a jump host; any user where it names none. */
 export interface JumpAddress {
@@ -46,15 +46,15 @@ const addressIn = (hop: JumpHost, defaults: SshDefaults): JumpAddress => ({
 })
 
 /** Resolves the addresses that jump hosts name; none where the text cannot be read. */
-export const jumpAddresses = (jump: string): Effect.Effect<ReadonlyArray<JumpAddress>, never, LocalFiles> =>
+export const resolveJumpAddresses = (jump: string): Effect.Effect<ReadonlyArray<JumpAddress>, never, LocalFiles> =>
   Effect.forEach(
-    jumpHosts(jump) ?? [],
-    (hop) => Effect.map(sshDefaults({ host: hop.host }), (defaults) => addressIn(hop, defaults))
+    parseJumpHosts(jump) ?? [],
+    (hop) => Effect.map(readSshDefaults({ host: hop.host }), (defaults) => addressIn(hop, defaults))
   )
 
 /** Jump hosts of the SSH configuration for the first hop of a route. */
 const configuredJump = ({ host }: JumpHost, { jump, jumpRefused, proxyCommand }: SshDefaults) => {
-  const refuse = (why: string) => new JumpRefused({ reason: `leads through ${quoted(host)}, ${why}` })
+  const refuse = (why: string) => new JumpRefused({ reason: `leads through ${quoteInput(host)}, ${why}` })
   if (proxyCommand !== null) return refuse("which ~/.ssh/config reaches with a ProxyCommand: Berth runs none")
   return jumpRefused === null ? Effect.succeed(jump) : refuse(`whose ProxyJump cannot be used: ${jumpRefused}`)
 }
@@ -64,13 +64,13 @@ const configuredJump = ({ host }: JumpHost, { jump, jumpRefused, proxyCommand }:
  * stored server that has its address, or else with those of the user's SSH client. As with OpenSSH, only the first one may
  * have jump hosts of its own.
  */
-export const jumpRoute = <E>(
+export const resolveJumpRoute = <E>(
   jump: string,
   findStored: FindStored<E>,
   depth = 0
 ): Effect.Effect<ServerAccess, E | JumpRefused, LocalFiles> =>
   Effect.gen(function*() {
-    const hops = jumpHosts(jump)
+    const hops = parseJumpHosts(jump)
     if (hops === undefined) return yield* new JumpRefused({ reason: jumpShape })
     if (depth === mostJumps) {
       return yield* new JumpRefused({ reason: `leads through more than ${mostJumps} jump hosts, perhaps in a circle` })
@@ -78,16 +78,16 @@ export const jumpRoute = <E>(
     const before: Array<JumpAddress> = []
     let via: ServerAccess | undefined
     for (const hop of hops) {
-      const defaults = yield* sshDefaults({ host: hop.host })
+      const defaults = yield* readSshDefaults({ host: hop.host })
       const address = addressIn(hop, defaults)
       const stored = Option.getOrUndefined(yield* findStored(address, before))
       if (via === undefined) {
         const own = stored === undefined ? yield* configuredJump(hop, defaults) : stored.jump ?? null
-        if (own !== null) via = yield* jumpRoute(own, findStored, depth + 1)
+        if (own !== null) via = yield* resolveJumpRoute(own, findStored, depth + 1)
       }
       const username = stored?.username ?? address.username ?? defaults.username
       if (username === "") {
-        return yield* new JumpRefused({ reason: `must name the user of ${quoted(hop.host)}: user@host` })
+        return yield* new JumpRefused({ reason: `must name the user of ${quoteInput(hop.host)}: user@host` })
       }
       via = {
         id: "",

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto"
 import { usualSshPort } from "../../schema/servers/Server.ts"
-import { fingerprint } from "../hostKeys/hostKey.ts"
+import { computeFingerprint } from "../hostKeys/hostKey.ts"
 import { matchesPatterns } from "./matchesPatterns.ts"
 
 /** The keys that a `known_hosts` file has for a host, as fingerprints. */
@@ -20,7 +20,7 @@ const isHashOf = (hashed: string, name: string): boolean => {
  * Reads what a `known_hosts` text has for a host: plain and hashed names, patterns, `[host]:port` and `@revoked`. Keys of
  * certificate authorities are left out, since Berth checks no certificates.
  */
-export const knownHost = (text: string, host: string, port: number): KnownHost => {
+export const findKnownHost = (text: string, host: string, port: number): KnownHost => {
   const name = port === usualSshPort ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
   const found = text.split("\n", mostLines).flatMap((row) => {
     const words = row.trim().slice(0, 32_768).split(/\s+/)
@@ -30,7 +30,7 @@ export const knownHost = (text: string, host: string, port: number): KnownHost =
     const isMeant = names.startsWith("|")
       ? isHashOf(names, name)
       : matchesPatterns(name, names.toLowerCase().split(","))
-    return isMeant ? [{ marker, type, fingerprint: fingerprint(Buffer.from(key, "base64")) }] : []
+    return isMeant ? [{ marker, type, fingerprint: computeFingerprint(Buffer.from(key, "base64")) }] : []
   })
   return {
     keys: found.filter(({ marker }) => marker === "").map(({ fingerprint, type }) => ({ type, fingerprint })),

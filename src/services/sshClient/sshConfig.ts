@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { namesIn } from "../local/openRegular.ts"
+import { listDirectoryNames } from "../local/openRegular.ts"
 import { matchesPattern, matchesPatterns } from "./matchesPatterns.ts"
 import { readSshFile } from "./sshFile.ts"
 
@@ -56,7 +56,7 @@ const matches = (criteria: ReadonlyArray<string>, host: string): boolean => {
  * to the section that they stand in.
  * @param directory `~/.ssh`
  */
-export const sshHost = (home: string, directory: string, host: string): Effect.Effect<SshHost> =>
+export const readSshHost = (home: string, directory: string, host: string): Effect.Effect<SshHost> =>
   Effect.gen(function*() {
     const values = new Map<string, SshSetting>()
     const identityFiles: Array<SshSetting> = []
@@ -72,7 +72,7 @@ export const sshHost = (home: string, directory: string, host: string): Effect.E
         const slash = path.lastIndexOf("/")
         const [parent, name] = [path.slice(0, slash), path.slice(slash + 1)]
         if (!/[*?]/.test(name)) return [path]
-        const names = yield* Effect.orElseSucceed(namesIn(parent), () => [])
+        const names = yield* Effect.orElseSucceed(listDirectoryNames(parent), () => [])
         return names.filter((entry) => !entry.name.startsWith(".") && matchesPattern(entry.name, name))
           .map((entry) => `${parent}/${entry.name}`)
       })

@@ -1,22 +1,22 @@
 import { Effect, Option } from "effect"
-import { jumpHosts, jumpShape } from "../../schema/servers/jumpHosts.ts"
+import { jumpShape, parseJumpHosts } from "../../schema/servers/jumpHosts.ts"
 import { usualSshPort } from "../../schema/servers/Server.ts"
 import type { SshDefaults } from "../../schema/servers/SshDefaults.ts"
 import { cut } from "../../schema/words/quoted.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
-import { SshClient, userKnownHost } from "./SshClient.ts"
-import { sshHost, type SshSetting, withTokens } from "./sshConfig.ts"
+import { readUserKnownHost, SshClient } from "./SshClient.ts"
+import { readSshHost, type SshSetting, withTokens } from "./sshConfig.ts"
 
 const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
 
 /** Defaults for a host or alias from `~/.ssh/config` and `known_hosts` of this machine's user. */
-export const sshDefaults = Effect.fn("sshDefaults")(function*(
+export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
   { host: alias }: { readonly host: string }
 ): Effect.fn.Return<SshDefaults, never, LocalFiles> {
   const files = yield* LocalFiles
   const client = yield* SshClient
   const { directory, home } = client
-  const { identityFiles, isNamed, unread, values } = yield* sshHost(home, directory, alias)
+  const { identityFiles, isNamed, unread, values } = yield* readSshHost(home, directory, alias)
   const warnings = [...unread]
   const from: Array<SshDefaults["from"][number]> = []
   const taken = (field: SshDefaults["from"][number]["field"], { file, line }: SshSetting): void => {
@@ -71,7 +71,7 @@ export const sshDefaults = Effect.fn("sshDefaults")(function*(
     ? Option.none()
     : Option.filter(
       withTokens(proxied[1].value, { h: host, n: alias, r: username, p: String(port ?? usualSshPort) }),
-      (text) => jumpHosts(text) !== undefined
+      (text) => parseJumpHosts(text) !== undefined
     )
   if (proxied !== undefined && Option.isSome(jump)) taken("jump", proxied[1])
   // Without its jump hosts, another machine may have the address.
@@ -79,7 +79,7 @@ export const sshDefaults = Effect.fn("sshDefaults")(function*(
     ? null
     : `${proxied[1].file}:${proxied[1].line}: ${cut(proxied[1].value)} ${jumpShape}`
   if (jumpRefused !== null) warnings.push(jumpRefused)
-  const { keys } = yield* userKnownHost({ host, port: port ?? usualSshPort })
+  const { keys } = yield* readUserKnownHost({ host, port: port ?? usualSshPort })
   return {
     isNamed,
     host,

@@ -1,9 +1,9 @@
 import { type Context, Effect } from "effect"
-import { fingerprint } from "../hostKeys/hostKey.ts"
+import { computeFingerprint } from "../hostKeys/hostKey.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
 import { type KeyMismatch } from "../hostKeys/KeyMismatch.ts"
 import type { KnownHost } from "./knownHosts.ts"
-import { userKnownHost } from "./SshClient.ts"
+import { readUserKnownHost } from "./SshClient.ts"
 
 type Service = Context.Tag.Service<HostKeys>
 
@@ -26,8 +26,8 @@ export const withUserKnownHosts = (keys: Service): Service => {
   const standing: Service["standing"] = (server, key) =>
     Effect.zipWith(
       keys.standing(server, key),
-      userKnownHost(server),
-      (own, known) => judgeByUser(own, known, fingerprint(key.blob))
+      readUserKnownHost(server),
+      (own, known) => judgeByUser(own, known, computeFingerprint(key.blob))
     )
   return HostKeys.of({
     ...keys,
@@ -36,7 +36,7 @@ export const withUserKnownHosts = (keys: Service): Service => {
       Effect.flatMap(keys.knownTypes(server), (own) =>
         own.length > 0
           ? Effect.succeed(own)
-          : Effect.map(userKnownHost(server), (known) => known.keys.map(({ type }) => type))),
+          : Effect.map(readUserKnownHost(server), (known) => known.keys.map(({ type }) => type))),
     check: (server, key) =>
       Effect.flatMap(
         standing(server, key),
@@ -46,7 +46,7 @@ export const withUserKnownHosts = (keys: Service): Service => {
 }
 
 /** Refuses new keys and remembers none: the host keys of jump hosts before their server is stored. */
-export const rememberedOnly = (keys: Service): Service => {
+export const refuseNewKeys = (keys: Service): Service => {
   const known = withUserKnownHosts(keys)
   return HostKeys.of({
     ...known,
@@ -54,7 +54,7 @@ export const rememberedOnly = (keys: Service): Service => {
       Effect.map(
         known.standing(server, key),
         (standing) =>
-          standing === "new" ? { remembered: "", presented: fingerprint(key.blob), file: keys.file } : standing
+          standing === "new" ? { remembered: "", presented: computeFingerprint(key.blob), file: keys.file } : standing
       )
   })
 }

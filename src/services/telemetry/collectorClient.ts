@@ -9,7 +9,7 @@ const warningPause = Duration.toMillis("10 minutes")
  * Client that sends to a collector as notifications are sent: redirects are not followed, and an answer has ten seconds.
  * The log gets one warning for each outage, and at most one in ten minutes.
  */
-export const collectorClient = (url: string): Effect.Effect<HttpClient.HttpClient, never, Post> =>
+export const makeCollectorClient = (url: string): Effect.Effect<HttpClient.HttpClient, never, Post> =>
   Effect.map(Post, (post) => {
     const { host } = new URL(url)
     let warnedAt = Number.NEGATIVE_INFINITY

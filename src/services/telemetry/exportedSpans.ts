@@ -48,7 +48,7 @@ const safeExit = (exit: Exit.Exit<unknown, unknown>, attributes: ReadonlyMap<str
 }
 
 /** Spans of a tracer that exports them, reduced to what may leave this machine. */
-export const exportedSpans = (exporting: Tracer.Tracer): ExportSpan => {
+export const makeExportSpan = (exporting: Tracer.Tracer): ExportSpan => {
   const exported = new WeakSet<Tracer.AnySpan>()
   return (name, parent, context, links, startTime, kind) => {
     // A parent in another process is named by the caller.

@@ -3,13 +3,13 @@ import { OtlpSerialization } from "@effect/opentelemetry/OtlpSerialization"
 import * as OtlpTracer from "@effect/opentelemetry/OtlpTracer"
 import { HttpBody, HttpClient } from "@effect/platform"
 import { type Duration, Effect, ExecutionStrategy, Layer, Predicate, Scope } from "effect"
-import { headerList } from "../../schema/basics/headerList.ts"
+import { parseHeaderList } from "../../schema/basics/headerList.ts"
 import { version } from "../../schema/version.ts"
 import { metricPrefix } from "../metrics/metrics.ts"
 import type { Post } from "../notify/Post.ts"
 import { Instance } from "../runs/Instance.ts"
-import { collectorClient } from "./collectorClient.ts"
-import { exportedSpans } from "./exportedSpans.ts"
+import { makeCollectorClient } from "./collectorClient.ts"
+import { makeExportSpan } from "./exportedSpans.ts"
 import type { ExportSpan } from "./ExportSpan.ts"
 
 const body = (data: unknown, replacer: (key: string, value: unknown) => unknown) =>
@@ -53,12 +53,12 @@ export const openExporter = (
 ): Effect.Effect<ExportSpan, never, Instance | Post | Scope.Scope> =>
   Effect.gen(function*() {
     const { id } = yield* Instance
-    const client = Layer.succeed(HttpClient.HttpClient, yield* collectorClient(url))
+    const client = Layer.succeed(HttpClient.HttpClient, yield* makeCollectorClient(url))
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const base = url.replace(/\/$/, "")
     const common = {
       resource: { serviceName: "berth", serviceVersion: version, attributes: { "service.instance.id": id } },
-      headers: headers === "" ? {} : headerList(headers),
+      headers: headers === "" ? {} : parseHeaderList(headers),
       shutdownTimeout: flushTimeout
     }
     /** Each in a scope of its own, so that a shutdown waits for both at the same time. */
@@ -70,5 +70,5 @@ export const openExporter = (
     const tracer = yield* inOwnScope(
       OtlpTracer.make({ ...common, url: `${base}/v1/traces`, exportInterval: spanInterval })
     ).pipe(Effect.provide([client, otlpJson]))
-    return exportedSpans(tracer)
+    return makeExportSpan(tracer)
   })

@@ -2,8 +2,8 @@ import { Clock, Effect, Layer } from "effect"
 import { isIP } from "node:net"
 import { connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls"
 import { HttpsFailed } from "../../schema/applications/Verify.ts"
-import { errorCode } from "../local/errorCode.ts"
-import { socketReason } from "../ssh/connection/connectFailure.ts"
+import { readErrorCode } from "../local/errorCode.ts"
+import { describeSocketError } from "../ssh/connection/connectFailure.ts"
 import { describeDistrust } from "./describeDistrust.ts"
 import { type HttpsAnswer, HttpsProbe, type HttpsQuestion } from "./HttpsProbe.ts"
 
@@ -34,10 +34,10 @@ const tlsWords: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: "it could not agree on a certificate for the domain"
 }
 
-const reasonOf = (error: Error): string => tlsWords[errorCode(error)] ?? socketReason(error)
+const reasonOf = (error: Error): string => tlsWords[readErrorCode(error)] ?? describeSocketError(error)
 
 /** @param trusted further certificates to trust, beside those of the system, in PEM */
-export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
+export const makeHttpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
   ask: ({ address, domain, port }: HttpsQuestion): Effect.Effect<HttpsAnswer, HttpsFailed> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.async<HttpsAnswer, HttpsFailed>((resume) => {
@@ -73,4 +73,4 @@ export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
 })
 
 /** HTTPS over the network, with the certificates that Node.js trusts. */
-export const HttpsProbeLive: Layer.Layer<HttpsProbe> = Layer.succeed(HttpsProbe, HttpsProbe.of(httpsProbe()))
+export const HttpsProbeLive: Layer.Layer<HttpsProbe> = Layer.succeed(HttpsProbe, HttpsProbe.of(makeHttpsProbe()))

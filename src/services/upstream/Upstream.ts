@@ -8,15 +8,15 @@ import {
   UpstreamUnavailable
 } from "../../schema/basics/Upstream.ts"
 import { limits } from "../../schema/words/limits.ts"
-import { tooDeepAt } from "../parsing/json.ts"
-import { scrubbed } from "../secrets/scrubbed.ts"
+import { findExcessDepth } from "../parsing/json.ts"
+import { scrubText } from "../secrets/scrubbed.ts"
 import { Settings } from "../settings/Settings.ts"
-import { answerText } from "./answerText.ts"
-import { carriedSecrets } from "./carriedSecrets.ts"
+import { readAnswerText } from "./answerText.ts"
+import { collectCarriedSecrets } from "./carriedSecrets.ts"
 import { connectionReason } from "./connectionReason.ts"
-import { excerpt } from "./excerpt.ts"
-import { pathOf } from "./pathSegment.ts"
-import { retryAfterMillis, retrying } from "./retry.ts"
+import { makeExcerpt } from "./excerpt.ts"
+import { buildPath } from "./pathSegment.ts"
+import { parseRetryAfter, retryTransient } from "./retry.ts"
 import { shareReads } from "./sharedReads.ts"
 import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 
@@ -48,7 +48,7 @@ const answerOf = (
 ) =>
   Effect.gen(function*() {
     const { headers, status } = response
-    const text = yield* answerText(name, response, call.limit)
+    const text = yield* readAnswerText(name, response, call.limit)
     const unavailable = (reason: string) => new UpstreamUnavailable({ call: name, reason, transport: false })
     if (status >= 300 && status < 400) {
       const target = headers["location"] ?? ""
@@ -59,7 +59,7 @@ const answerOf = (
       )
     }
     if (status < 200 || status >= 300) {
-      const retryAfter = retryAfterMillis(headers["retry-after"], yield* Clock.currentTimeMillis)
+      const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
       return yield* new UpstreamRefused({
         call: name,
         upstream: status,
@@ -70,12 +70,14 @@ const answerOf = (
     }
     if (text.trim() === "") return { status, body: null }
     if (call.plain === true) return { status, body: text.trim() }
-    if (tooDeepAt(text) !== undefined) return yield* unavailable(`answered ${status} with JSON that is ${tooDeep}`)
+    if (findExcessDepth(text) !== undefined) {
+      return yield* unavailable(`answered ${status} with JSON that is ${tooDeep}`)
+    }
     return yield* Effect.try({
       try: (): UpstreamAnswer => ({ status, body: JSON.parse(text) }),
       catch: () => {
         const kind = headers["content-type"]?.split(";")[0] ?? "an unnamed type"
-        return unavailable(`answered ${status} with ${kind} that is not valid JSON: ${excerpt(shown(text))}`)
+        return unavailable(`answered ${status} with ${kind} that is not valid JSON: ${makeExcerpt(shown(text))}`)
       }
     })
   })
@@ -86,7 +88,8 @@ const jsonOf = (body: unknown): Effect.Effect<string, BodyRefused> =>
     // Decoded JSON can always be serialized, unless it is nested too deeply for the stack.
     catch: () => new BodyRefused({ reason: `it is ${tooDeep}` })
   }).pipe(
-    Effect.filterOrFail((text) => tooDeepAt(text) === undefined, () => new BodyRefused({ reason: `it is ${tooDeep}` }))
+    Effect.filterOrFail((text) => findExcessDepth(text) === undefined, () =>
+      new BodyRefused({ reason: `it is ${tooDeep}` }))
   )
 
 const requestOf = (url: string, call: UpstreamCall) => {
@@ -109,15 +112,15 @@ const make = Effect.gen(function*() {
 
   const send = yield* shareReads(
     Effect.fn("Upstream.send")(function*(call) {
-      const url = `${addressOf(call.base)}${yield* pathOf(call.path)}`
+      const url = `${addressOf(call.base)}${yield* buildPath(call.path)}`
       const name = `${call.method} ${url}`
       const request = yield* requestOf(url, call)
-      const own = [call.authentication.token, ...call.secrets ?? [], ...carriedSecrets(call.body)]
+      const own = [call.authentication.token, ...call.secrets ?? [], ...collectCarriedSecrets(call.body)]
       const inUse = yield* settings.secrets
       // All the ways to write a long secret would take a hundred times its length.
       const isLong = own.reduce((length, secret) => length + Redacted.value(secret).length, 0) > longestSecrets
       const shown = (text: string) =>
-        isLong ? "what it said is left out, since it may repeat what was sent" : scrubbed(scrubbed(text, own), inUse)
+        isLong ? "what it said is left out, since it may repeat what was sent" : scrubText(scrubText(text, own), inUse)
       const attempt = client.execute(request).pipe(
         Effect.mapError((error) => {
           const reason = error._tag === "RequestError" ? connectionReason(error.cause) : error.message
@@ -129,7 +132,7 @@ const make = Effect.gen(function*() {
           onTimeout: () => new UpstreamTimeout({ call: name, seconds: Duration.toSeconds(call.timeout) })
         })
       )
-      return yield* (call.idempotent ? retrying(attempt) : attempt)
+      return yield* (call.idempotent ? retryTransient(attempt) : attempt)
     })
   )
   return Upstream.of({ send })

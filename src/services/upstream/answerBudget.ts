@@ -16,7 +16,7 @@ export const withAnswerBudget = <A, E, R>(request: Effect.Effect<A, E, R>): Effe
       : Effect.flatMap(Ref.make(mostTogether), (left) => Effect.locally(request, bytesLeft, Option.some(left))))
 
 /** Takes bytes from the budget of the request that is under way; why it cannot where that is spent. */
-export const takeFromBudget = (bytes: number): Effect.Effect<void, string> =>
+export const consumeBudget = (bytes: number): Effect.Effect<void, string> =>
   Effect.flatMap(
     FiberRef.get(bytesLeft),
     Option.match({
@@ -24,10 +24,10 @@ export const takeFromBudget = (bytes: number): Effect.Effect<void, string> =>
       onSome: (left) =>
         Effect.flatMap(Ref.updateAndGet(left, (now) => now - bytes), (now) =>
           now < 0
-            ? Effect.fail(`the answers that this needs are more than ${inMebibytes(mostTogether)} together`)
+            ? Effect.fail(`the answers that this needs are more than ${formatMebibytes(mostTogether)} together`)
             : Effect.void)
     })
   )
 
 /** A number of bytes in words: `4 MiB`. */
-export const inMebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024 * 100) / 100} MiB`
+export const formatMebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024 * 100) / 100} MiB`

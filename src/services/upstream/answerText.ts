@@ -1,7 +1,7 @@
 import type { HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import { UpstreamUnavailable } from "../../schema/basics/Upstream.ts"
-import { inMebibytes, takeFromBudget } from "./answerBudget.ts"
+import { consumeBudget, formatMebibytes } from "./answerBudget.ts"
 import { connectionReason } from "./connectionReason.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
@@ -24,17 +24,17 @@ const counted = (response: Response, room: (bytes: number) => Effect.Effect<void
  * that says how long it is is read in one piece, at half the cost.
  * @param call names the call in an error
  */
-export const answerText = (
+export const readAnswerText = (
   call: string,
   response: Response,
   limit: number
 ): Effect.Effect<string, UpstreamUnavailable> => {
   const tooLong = (reason: string) => new UpstreamUnavailable({ call, reason, transport: false })
-  const over = () => tooLong(`answered more than ${inMebibytes(limit)}, the most that is read of it`)
+  const over = () => tooLong(`answered more than ${formatMebibytes(limit)}, the most that is read of it`)
   let read = 0
   const room = (bytes: number) => {
     read += bytes
-    return read > limit ? over() : Effect.mapError(takeFromBudget(bytes), tooLong)
+    return read > limit ? over() : Effect.mapError(consumeBudget(bytes), tooLong)
   }
   // Looking at the first part alone lets go of the rest.
   const dropped = Effect.ignore(Stream.runHead(response.stream))

@@ -30,5 +30,5 @@ const textsIn = (value: unknown, isSecret: boolean): ReadonlyArray<string> => {
  * Credentials in the body of a call, by the name of their field or by their place in an address: an upstream that
  * refuses the call may repeat them.
  */
-export const carriedSecrets = (body: unknown): ReadonlyArray<Redacted.Redacted> =>
+export const collectCarriedSecrets = (body: unknown): ReadonlyArray<Redacted.Redacted> =>
   [...new Set(textsIn(body, false))].map((secret) => Redacted.make(secret))

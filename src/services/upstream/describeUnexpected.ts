@@ -1,10 +1,10 @@
 import type { ParseResult } from "effect"
 import { formatPath } from "../../schema/words/describeIssues.ts"
-import { validationIssues } from "../../schema/words/validationIssues.ts"
+import { collectValidationIssues } from "../../schema/words/validationIssues.ts"
 
 /** In words, what of an answer does not fit: `answered something unexpected: [0].uuid is missing`. */
 export const describeUnexpected = ({ issue }: ParseResult.ParseError): string => {
-  const [mistake] = validationIssues(issue)
+  const [mistake] = collectValidationIssues(issue)
   const place = formatPath(mistake?.path ?? [])
   return `answered something unexpected: ${place === "" ? "it" : place} ${mistake?.words ?? "does not fit"}`
 }

@@ -1,5 +1,5 @@
 /** Text of a body on one line: tags removed, white space collapsed, at most 300 characters. */
-export const excerpt = (text: string): string => {
+export const makeExcerpt = (text: string): string => {
   const words = text
     .slice(0, 20_000)
     .replace(/<(script|style)\b[^]*?<\/\1\s*>/gi, " ")

@@ -11,5 +11,5 @@ export const pathSegment = (text: string): Effect.Effect<string, PathSegmentRefu
     : Effect.mapError(Encoding.encodeUriComponent(text), () => new PathSegmentRefused({ segment: text }))
 
 /** Segments as a path that starts with `/`. */
-export const pathOf = (segments: ReadonlyArray<string>): Effect.Effect<string, PathSegmentRefused> =>
+export const buildPath = (segments: ReadonlyArray<string>): Effect.Effect<string, PathSegmentRefused> =>
   Effect.map(Effect.forEach(segments, pathSegment), (escaped) => escaped.map((part) => `/${part}`).join(""))

@@ -4,7 +4,7 @@ import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
 const longestWait = Duration.seconds(10)
 
 /** `Retry-After` in milliseconds from now: a number of seconds, or a date. */
-export const retryAfterMillis = (header: string | undefined, now: number): number | undefined => {
+export const parseRetryAfter = (header: string | undefined, now: number): number | undefined => {
   const text = header?.trim() ?? ""
   if (text === "") return undefined
   const millis = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now
@@ -35,5 +35,6 @@ const schedule = Schedule.identity<UpstreamFailure>().pipe(
 )
 
 /** Runs a call that changes nothing again when its failure was transient. */
-export const retrying = <A, R>(call: Effect.Effect<A, UpstreamFailure, R>): Effect.Effect<A, UpstreamFailure, R> =>
-  Effect.retry(call, { schedule, while: isTransient })
+export const retryTransient = <A, R>(
+  call: Effect.Effect<A, UpstreamFailure, R>
+): Effect.Effect<A, UpstreamFailure, R> => Effect.retry(call, { schedule, while: isTransient })

@@ -2,7 +2,7 @@ import { useState } from "react"
 import { Link } from "wouter"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import { formatCount } from "../format/format.ts"
-import { baseName } from "../runs/runWords.ts"
+import { toBaseName } from "../runs/runWords.ts"
 import { useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -11,8 +11,8 @@ import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
-import { applicationHref } from "./applicationHref.ts"
-import { statusTone } from "./statusTone.ts"
+import { buildApplicationHref } from "./applicationHref.ts"
+import { toStatusTone } from "./statusTone.ts"
 
 const Against = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }
@@ -64,20 +64,20 @@ export const Applications = () => {
                       {found.map((application) => (
                         <tr key={`${application.uuid} ${application.projectPath} ${application.name}`}>
                           <td>
-                            <Link className="strong" href={applicationHref(application, data.projects)}>
+                            <Link className="strong" href={buildApplicationHref(application, data.projects)}>
                               {application.name}
                             </Link>
                           </td>
                           <td data-label="Platform">
                             {application.status === null
                               ? <span className="quiet">–</span>
-                              : <Badge tone={statusTone(application.status)}>{application.status}</Badge>}
+                              : <Badge tone={toStatusTone(application.status)}>{application.status}</Badge>}
                           </td>
                           <td data-label="platform.json">
                             <Against application={application} />
                           </td>
                           <td className="quiet" data-label="Project">
-                            {application.projectPath === null ? "–" : baseName(application.projectPath)}
+                            {application.projectPath === null ? "–" : toBaseName(application.projectPath)}
                           </td>
                           <td data-label="Seen">
                             <Age at={application.observedAt} />

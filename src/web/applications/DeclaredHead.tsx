@@ -4,9 +4,9 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
 import { DriftBadge } from "./DriftBadge.tsx"
-import { statusTone } from "./statusTone.ts"
+import { toStatusTone } from "./statusTone.ts"
 import type { useUpsertPlan } from "./upsert/useUpsertPlan.ts"
-import type { DeclaredApp } from "./useDeclared.ts"
+import type { DeclaredEntry } from "./useDeclared.ts"
 import type { useDrift } from "./useDrift.ts"
 import { RemoveButton } from "./useRemoval.tsx"
 
@@ -16,7 +16,7 @@ export const underApplications = { name: "Applications", href: "/applications" }
 interface Shown {
   readonly appName: string
   readonly project: { readonly name: string }
-  readonly declared: DeclaredApp | undefined
+  readonly declared: DeclaredEntry | undefined
   /** Status on the platform, if known. */
   readonly status: string | null
 }
@@ -55,7 +55,7 @@ export const DeclaredHead = ({ application, drift, isApplying, onApply, onLookAg
       under={underApplications}
       state={
         <>
-          {status === null ? null : <Badge tone={statusTone(status)}>{status}</Badge>}
+          {status === null ? null : <Badge tone={toStatusTone(status)}>{status}</Badge>}
           <DriftBadge drift={drift} />
         </>
       }

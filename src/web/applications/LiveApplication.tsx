@@ -5,7 +5,7 @@ import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Adopt } from "./Adopt.tsx"
-import { statusTone } from "./statusTone.ts"
+import { toStatusTone } from "./statusTone.ts"
 import { RemoveButton, useRemoval } from "./useRemoval.tsx"
 import { Variables } from "./Variables.tsx"
 
@@ -47,7 +47,7 @@ const Screen = ({ onRemove, uuid }: { readonly uuid: string; readonly onRemove: 
         under={under}
         state={
           <>
-            {status === undefined ? null : <Badge tone={statusTone(status)}>{status}</Badge>}
+            {status === undefined ? null : <Badge tone={toStatusTone(status)}>{status}</Badge>}
             <Badge>declared by no project here</Badge>
             <Age at={dataUpdatedAt} before="seen " />
           </>

@@ -8,7 +8,7 @@ import { ActionDialog } from "../ui/ActionDialog.tsx"
 import { Failure, Loading, Warnings } from "../ui/Notes.tsx"
 
 /** Application to remove. */
-export interface Application {
+export interface RemovalSubject {
   readonly uuid: string
   readonly name: string
   /** Project that declares it. */
@@ -78,7 +78,7 @@ const RemovalPlan = ({ keepRoute, onKeepRoute, plan }: {
 
 /** Removes an application with its route and webhooks as planned, and shows the outcome. */
 export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose }: {
-  readonly application: Application
+  readonly application: RemovalSubject
   readonly onClose: () => void
 }) => {
   const [keepRoute, setKeepRoute] = useState(false)

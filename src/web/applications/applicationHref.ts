@@ -1,5 +1,5 @@
 /** Link to an application: under its declaring project, else by uuid. */
-export const applicationHref = (
+export const buildApplicationHref = (
   { name, projectPath, uuid }: {
     readonly name: string
     readonly uuid: string | null

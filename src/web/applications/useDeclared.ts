@@ -4,13 +4,13 @@ import { call } from "../service/berth.ts"
 import { ServiceFailure } from "../service/ServiceFailure.ts"
 
 /** Entry of `platform.json`: its name and unparsed fields. */
-export interface DeclaredApp {
+export interface DeclaredEntry {
   readonly name: string
   readonly domain: unknown
   readonly entry: { readonly [field: string]: unknown }
 }
 
-const declaredOf = async (path: string): Promise<ReadonlyArray<DeclaredApp>> => {
+const declaredOf = async (path: string): Promise<ReadonlyArray<DeclaredEntry>> => {
   const answer = await call((berth) => berth.platformConfig({ urlParams: { path } }))
   if ("error" in answer) throw new ServiceFailure(200, answer.error)
   return answer.flatMap((entry) =>

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react"
 import { useUnderWay } from "../runs/useRuns.ts"
 import { Button } from "../ui/Button.tsx"
-import { type Application, RemovalDialog } from "./RemovalDialog.tsx"
+import { RemovalDialog, type RemovalSubject } from "./RemovalDialog.tsx"
 
 /** Button that asks to remove an application; disabled while an upsert of it is under way. */
 export const RemoveButton = ({ name, onAsk }: { readonly name: string; readonly onAsk: () => void }) => {
@@ -11,10 +11,10 @@ export const RemoveButton = ({ name, onAsk }: { readonly name: string; readonly 
 
 /** State of the removal dialog of a screen. The dialog outlives the application, to show the outcome. */
 export const useRemoval = (): {
-  readonly ask: (application: Application) => void
+  readonly ask: (application: RemovalSubject) => void
   readonly dialog: ReactNode
 } => {
-  const [application, setApplication] = useState<Application>()
+  const [application, setApplication] = useState<RemovalSubject>()
   return {
     ask: setApplication,
     dialog: application === undefined

@@ -27,7 +27,7 @@ const days = new Map<number, number>()
  * Start of the local day, in milliseconds. Zone offsets are multiples of a quarter of an hour, so results are cached by
  * quarters.
  */
-export const dayOf = (millis: number): number => {
+export const computeDayStart = (millis: number): number => {
   const at = Math.floor(millis / quarter)
   const known = days.get(at)
   if (known !== undefined) return known

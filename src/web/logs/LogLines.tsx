@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useCallback, useEffect, useRef } from "react"
 import type { LogRow } from "./logRows.ts"
-import { type LineLook, LogRowView } from "./LogRowView.tsx"
+import { type LineDisplay, LogRowView } from "./LogRowView.tsx"
 
 const height = 21
 /** Most lines that are visible at once. */
@@ -10,7 +10,7 @@ const mostShown = 17
 /** Virtualized rows of a log; scrolls to the end while `following`. */
 export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }: {
   readonly rows: ReadonlyArray<LogRow>
-  readonly look: LineLook
+  readonly look: LineDisplay
   readonly wrap: boolean
   /** Fills the screen. */
   readonly tall: boolean

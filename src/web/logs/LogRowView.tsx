@@ -3,7 +3,7 @@ import { Link } from "wouter"
 import { formatClock, formatDay, formatMoment } from "../format/localTime.ts"
 import type { LogRow, MarkRow } from "./logRows.ts"
 import type { ShownLine } from "./shownLine.ts"
-import { unfolded } from "./unfolded.ts"
+import { unfoldJson } from "./unfolded.ts"
 
 /** Marks each occurrence of the searched text. */
 const marked = (text: string, wanted: string): ReactNode => {
@@ -24,7 +24,7 @@ const runWords = ({ kind, requestedBy, state, subject }: MarkRow["run"]) =>
   `${kind === "stack" ? subject.action ?? "change" : kind} by ${requestedBy.name}: ${state}`
 
 /** Display of a line. */
-export interface LineLook {
+export interface LineDisplay {
   readonly wanted: string
   readonly withSource: boolean
   readonly unfold: boolean
@@ -33,10 +33,10 @@ export interface LineLook {
   readonly onLink: (line: ShownLine) => void
 }
 
-const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineLook }) => {
+const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineDisplay }) => {
   // Overrides the common state until all lines are folded or unfolded again.
   const [own, setOwn] = useState({ of: look.unfold, open: look.unfold })
-  const json = unfolded(line.text)
+  const json = unfoldJson(line.text)
   const open = json !== undefined && (own.of === look.unfold ? own.open : look.unfold)
   const isTimed = !Number.isNaN(line.ms)
   return (
@@ -73,7 +73,7 @@ const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineLoo
 }
 
 /** Row of a log: a line, the start of a day, or a run. */
-export const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineLook }) => {
+export const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineDisplay }) => {
   if (row.kind === "line") return <Line line={row} look={look} />
   if (row.kind === "day") return <div className="log-rule">{formatDay(row.ms)}</div>
   return (

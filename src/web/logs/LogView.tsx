@@ -15,7 +15,7 @@ import { LogToolbar } from "./LogToolbar.tsx"
 import type { ShownLine } from "./shownLine.ts"
 import { useHits } from "./useHits.ts"
 import { useLogAddress } from "./useLogAddress.ts"
-import { type LogSource, maxBufferedLines, useLogs } from "./useLogs.ts"
+import { type FollowedSource, maxBufferedLines, useLogs } from "./useLogs.ts"
 import { type MarkedStack, useMarks } from "./useMarks.ts"
 
 const minute = 60_000
@@ -78,7 +78,7 @@ const NoLines = ({ isFiltered }: { readonly isFiltered: boolean }) => (
 /** Live log of a stack, a container or several projects. The address stores its search, filters and linked line. */
 export const LogView = ({ name, source, stacks, tall = false }: {
   readonly name: string
-  readonly source: LogSource
+  readonly source: FollowedSource
   /** Stacks whose runs are shown among the lines. */
   readonly stacks: ReadonlyArray<MarkedStack>
   readonly tall?: boolean

@@ -1,5 +1,5 @@
 import type { Run } from "../../schema/runs/Run.ts"
-import { dayOf } from "../format/localTime.ts"
+import { computeDayStart } from "../format/localTime.ts"
 import { type Level, levels, type ShownLine } from "./shownLine.ts"
 
 /** Deploy, rollback or action on a stack, shown among the lines. */
@@ -52,7 +52,7 @@ export const buildRows = (
   let day = Number.NaN
   let count = 0
   const at = (ms: number) => {
-    const own = dayOf(ms)
+    const own = computeDayStart(ms)
     if (own === day) return
     rows.push({ kind: "day", key: `day ${own}`, ms: own })
     day = own

@@ -27,7 +27,7 @@ const field = /"?\b(?:level|severity|lvl)"?\s*[:=]\s*"?([A-Za-z]+|\d+)/i
 const shouted = /\b(ERROR|FATAL|CRITICAL|PANIC|WARN(?:ING)?|INFO|DEBUG|TRACE)\b/
 
 /** Level of a line by its field `level`, else by the first level in capitals. */
-export const levelOf = (text: string): Level => {
+export const detectLevel = (text: string): Level => {
   const start = text.slice(0, 400)
   const word = field.exec(start)?.[1] ?? shouted.exec(start.slice(0, 200))?.[1]
   return word === undefined ? "info" : words.find(([, pattern]) => pattern.test(word))?.[0] ?? "info"
@@ -40,7 +40,7 @@ const withoutControls = (text: string) =>
 let keys = 0
 
 /** Converts a log event to a displayed line. */
-export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dropped" }>): ShownLine => {
+export const toShownLine = (event: Extract<LogEvent, { readonly event: "line" | "dropped" }>): ShownLine => {
   const key = keys++
   if (event.event === "dropped") {
     const { lines, project = "" } = event.data
@@ -50,7 +50,7 @@ export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dro
   const { project, service, time } = event.data
   const text = withoutControls(event.data.text)
   const source = project === undefined ? service : `${project}/${service}`
-  return { kind: "line", key, time, ms: Date.parse(time), source, text, level: levelOf(text) }
+  return { kind: "line", key, time, ms: Date.parse(time), source, text, level: detectLevel(text) }
 }
 
 interface Placed {
@@ -74,7 +74,7 @@ const byTime = (one: Placed, other: Placed) => one.at < other.at ? -1 : one.at >
  * Inserts lines by time: lines of several sources arrive out of order, even within one batch.
  * @param most bound of lines; the oldest are evicted
  */
-export const addLines = (
+export const mergeLogLines = (
   lines: ReadonlyArray<ShownLine>,
   more: ReadonlyArray<ShownLine>,
   most: number

@@ -1,7 +1,7 @@
 const longest = 8_000
 
 /** Indents a line that is a JSON object or list; undefined for any other line. */
-export const unfolded = (text: string): string | undefined => {
+export const unfoldJson = (text: string): string | undefined => {
   const trimmed = text.trim()
   if (trimmed.length > longest || !/^(?:\{.*\}|\[.*\])$/s.test(trimmed)) return undefined
   try {

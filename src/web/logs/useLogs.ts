@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react"
 import { follow } from "../service/berth.ts"
-import { addLines, type ShownLine, shownOf } from "./shownLine.ts"
+import { mergeLogLines, type ShownLine, toShownLine } from "./shownLine.ts"
 
 /** Bound of buffered lines; the oldest are evicted. */
 export const maxBufferedLines = 50_000
@@ -11,7 +11,7 @@ const mostAtFirst = 10_000
 export type LogTarget = { readonly remotePath: string } | { readonly containerName: string }
 
 /** Source of followed logs: a stack or container of a server, or projects. */
-export type LogSource =
+export type FollowedSource =
   | { readonly serverId: string; readonly target: LogTarget }
   | { readonly projects: ReadonlyArray<string> }
 
@@ -26,7 +26,7 @@ export interface LogSelection {
 }
 
 /** Buffered lines, and the reason why the stream ended. */
-export interface FollowedLogs {
+export interface LogBuffer {
   readonly lines: ReadonlyArray<ShownLine>
   readonly failure: Error | undefined
   /** Errors by project, for projects that cannot be followed while others are. */
@@ -35,12 +35,12 @@ export interface FollowedLogs {
   readonly ended: boolean
 }
 
-const nothing: FollowedLogs = { lines: [], failure: undefined, unavailable: {}, ended: false }
+const nothing: LogBuffer = { lines: [], failure: undefined, unavailable: {}, ended: false }
 
 const given = (text: string) => text === "" ? undefined : text
 
 /** Follows logs while mounted. */
-export const useLogs = (source: LogSource, { contains, further, service, since, until }: LogSelection) => {
+export const useLogs = (source: FollowedSource, { contains, further, service, since, until }: LogSelection) => {
   const [logs, setLogs] = useState(nothing)
   const [attempt, setAttempt] = useState(0)
   // The source is a new object at each rendering.
@@ -64,7 +64,7 @@ export const useLogs = (source: LogSource, { contains, further, service, since, 
         onFailure: (failure) => setLogs((seen) => ({ ...seen, failure })),
         onEvents: (events) => {
           const more = events.flatMap((event) =>
-            event.event === "line" || event.event === "dropped" ? [shownOf(event)] : []
+            event.event === "line" || event.event === "dropped" ? [toShownLine(event)] : []
           )
           const missing = events.flatMap((event) =>
             event.event === "unavailable" ? [[event.data.project, event.data.error]] : []
@@ -72,7 +72,7 @@ export const useLogs = (source: LogSource, { contains, further, service, since, 
           const ended = events.some(({ event }) => event === "end")
           setLogs((seen) => ({
             failure: seen.failure,
-            lines: addLines(seen.lines, more, maxBufferedLines),
+            lines: mergeLogLines(seen.lines, more, maxBufferedLines),
             unavailable: missing.length === 0
               ? seen.unavailable
               : { ...seen.unavailable, ...Object.fromEntries(missing) },

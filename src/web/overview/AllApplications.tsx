@@ -1,7 +1,7 @@
 import { Link } from "wouter"
 import type { ObservedApplication, Overview } from "../../schema/Overview.ts"
-import { applicationHref } from "../applications/applicationHref.ts"
-import { statusTone } from "../applications/statusTone.ts"
+import { buildApplicationHref } from "../applications/applicationHref.ts"
+import { toStatusTone } from "../applications/statusTone.ts"
 import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -36,10 +36,12 @@ export const AllApplications = ({ overview }: { readonly overview: Overview | un
       <ul className="rows">
         {overview.applications.slice(0, mostShown).map((application) => (
           <li key={`${application.uuid} ${application.projectPath} ${application.name}`}>
-            <Link className="strong" href={applicationHref(application, overview.projects)}>{application.name}</Link>
+            <Link className="strong" href={buildApplicationHref(application, overview.projects)}>
+              {application.name}
+            </Link>
             {application.status === null
               ? null
-              : <Badge tone={statusTone(application.status)}>{application.status}</Badge>}
+              : <Badge tone={toStatusTone(application.status)}>{application.status}</Badge>}
             <span className="grow">
               <Drifted application={application} />
             </span>

@@ -4,10 +4,10 @@ import type { Call } from "../../client/index.ts"
 import type { Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { formatCount } from "../format/format.ts"
-import { planKey, planQuery } from "../projects/state/usePlan.ts"
+import { buildPlanKey, buildPlanQuery } from "../projects/state/usePlan.ts"
 import { startRun } from "../service/berth.ts"
 import { Confirm } from "../ui/Confirm.tsx"
-import { type BulkItem, deployItem, restartItem, severalTargetsItem } from "./bulkItem.ts"
+import { buildDeployItem, buildRestartItem, type BulkItem, severalTargetsItem } from "./bulkItem.ts"
 
 export type BulkKind = "deploy" | "restart"
 
@@ -24,7 +24,7 @@ const useItems = (
   overview: Overview | undefined
 ): ReadonlyArray<Item> => {
   const plans = useQueries({
-    queries: projects.map((project) => planQuery(project, kind === "deploy" && project.targets === undefined))
+    queries: projects.map((project) => buildPlanQuery(project, kind === "deploy" && project.targets === undefined))
   })
   const isUp = ({ path }: LocalProject) =>
     (overview?.projects.find((project) => project.path === path)?.servers[0]?.containers?.up ?? 0) > 0
@@ -33,11 +33,11 @@ const useItems = (
     const stack = { serverId: serverId ?? "", remotePath }
     if (targets !== undefined) return { ...severalTargetsItem, project }
     if (kind === "restart") {
-      return { ...restartItem(isUp(project)), project, call: (berth) => berth.restartStack({ payload: stack }) }
+      return { ...buildRestartItem(isUp(project)), project, call: (berth) => berth.restartStack({ payload: stack }) }
     }
     const { data, error = null, isFetching = false } = plans[index] ?? {}
     const payload = { projectPath: path, ...stack, planHash: data?.planHash ?? "" }
-    return { ...deployItem({ data, error, isFetching }), project, call: (berth) => berth.deploy({ payload }) }
+    return { ...buildDeployItem({ data, error, isFetching }), project, call: (berth) => berth.deploy({ payload }) }
   })
 }
 
@@ -74,7 +74,7 @@ export const BulkDialog = ({ kind, onClose, onStarted, overview, projects }: {
       for (const what of ["runs", "overview"]) void queries.invalidateQueries({ queryKey: [what] })
       // Refetches the plans of failed starts: the project may have changed since its plan.
       for (const project of projects) {
-        if (failed.has(project.path)) void queries.invalidateQueries({ queryKey: planKey(project) })
+        if (failed.has(project.path)) void queries.invalidateQueries({ queryKey: buildPlanKey(project) })
       }
       setFailures(failed)
       onStarted([...failed.keys()])

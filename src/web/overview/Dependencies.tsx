@@ -1,5 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { type Health, standingOf } from "../../schema/Health.ts"
+import { classifyFinding, type Health } from "../../schema/Health.ts"
 import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -18,7 +18,7 @@ const Lines = ({ findings }: { readonly findings: Findings }) => (
   <ul className="rows">
     {findings.map((finding) => {
       const { detail, fix, latencyMs, name } = finding
-      const { icon, tone, words } = shown[standingOf(finding)]
+      const { icon, tone, words } = shown[classifyFinding(finding)]
       return (
         <li key={name}>
           <span className={`tick ${tone}`}>
@@ -44,9 +44,9 @@ export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }
 }) => {
   const findings = data?.dependencies ?? []
   const isWell = error === null && data !== undefined &&
-    findings.every((finding) => standingOf(finding) !== "failed")
+    findings.every((finding) => classifyFinding(finding) !== "failed")
   if (isWell) {
-    const well = findings.filter((finding) => standingOf(finding) === "well")
+    const well = findings.filter((finding) => classifyFinding(finding) === "well")
     return (
       <section className="panel" aria-label={title}>
         <details className="fold">

@@ -1,4 +1,4 @@
-import { standingOf } from "../../schema/Health.ts"
+import { classifyFinding } from "../../schema/Health.ts"
 import { formatCount } from "../format/format.ts"
 import { UnderWay } from "../runs/UnderWay.tsx"
 import { useHealth, useOverview, useProjects } from "../service/queries.ts"
@@ -18,7 +18,7 @@ export const Overview = () => {
   const projects = useProjects()
   const health = useHealth()
   const care = data?.needsCare ?? []
-  const failed = health.data?.dependencies?.filter((one) => standingOf(one) === "failed").length ?? 0
+  const failed = health.data?.dependencies?.filter((one) => classifyFinding(one) === "failed").length ?? 0
   const state = data === undefined
     ? error === null ? "Looking at everything …" : "Nothing could be looked at."
     : care.length > 0

@@ -11,7 +11,7 @@ import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
 import { Bulk } from "./Bulk.tsx"
-import { type ProjectGroup, projectGroup, projectGroups } from "./projectGroup.ts"
+import { chooseProjectGroup, type ProjectGroup, projectGroups } from "./projectGroup.ts"
 import { ProjectRow } from "./ProjectRow.tsx"
 
 const heights = { group: 42, wide: 62, narrow: 118 } as const
@@ -28,7 +28,7 @@ const keyOf = (item: Item) => ("group" in item ? `group ${item.group}` : item.pr
 
 /** Lists groups followed by their projects; leaves out the projects of folded groups. */
 const itemsOf = (listed: ReadonlyArray<Listed>, folded: ReadonlySet<ProjectGroup>): ReadonlyArray<Item> => {
-  const grouped = listed.map((one) => ({ one, group: projectGroup(one.project, one.observed, one.changes) }))
+  const grouped = listed.map((one) => ({ one, group: chooseProjectGroup(one.project, one.observed, one.changes) }))
   return projectGroups.flatMap((group): ReadonlyArray<Item> => {
     const members = grouped.flatMap((each) => (each.group === group ? [each.one] : []))
     return members.length === 0 ? [] : [{ group, count: members.length }, ...folded.has(group) ? [] : members]

@@ -1,9 +1,9 @@
 import { Link } from "wouter"
 import type { LastRun, ObservedProject } from "../../schema/Overview.ts"
-import { type FileProblem, fileProblemWords, type LocalProject } from "../../schema/projects/Project.ts"
+import { type FileProblem, formatFileProblem, type LocalProject } from "../../schema/projects/Project.ts"
 import { formatCount } from "../format/format.ts"
-import { projectHref } from "../projects/projectHref.ts"
-import { stateBadge } from "../projects/state/stateBadge.ts"
+import { buildProjectHref } from "../projects/projectHref.ts"
+import { buildStateBadge } from "../projects/state/stateBadge.ts"
 import { isReady } from "../projects/state/usePlan.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -22,14 +22,14 @@ const stateOf = (
 ): { readonly tone: Tone; readonly words: string; readonly reason?: string | undefined } => {
   const [problem] = observed?.problems ?? project.problems ?? []
   if (problem !== undefined) {
-    return { tone: "bad", words: `${placeOf(problem)} cannot be used`, reason: fileProblemWords(problem) }
+    return { tone: "bad", words: `${placeOf(problem)} cannot be used`, reason: formatFileProblem(problem) }
   }
   if (observed === undefined) return { tone: "idle", words: "…" }
   if (observed.run !== null) return { tone: "busy", words: `${observed.run.kind} under way` }
   if (observed.state === "not deployed" && !isReady(project)) {
     return { tone: "idle", words: project.serverId === null ? "no server yet" : "no compose file" }
   }
-  return { ...stateBadge(observed), reason: observed.stateReason ?? undefined }
+  return { ...buildStateBadge(observed), reason: observed.stateReason ?? undefined }
 }
 
 const runTones: Partial<Record<LastRun["state"], Tone>> = { failed: "bad", interrupted: "bad", cancelled: "warn" }
@@ -72,7 +72,7 @@ export const ProjectRow = ({ changes, chosen, observed, onChoose, project, serve
           : null}
       </span>
       <span role="cell" className="two-lines name" title={reason}>
-        <Link className="strong row-link" href={projectHref(project.name)}>{project.name}</Link>
+        <Link className="strong row-link" href={buildProjectHref(project.name)}>{project.name}</Link>
         <span className={`state ${tone}`}>
           <span className={`dot ${tone}`} />
           <span>{words}</span>

@@ -3,7 +3,7 @@ import { useLocation } from "wouter"
 import type { ObservedProject } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { DeployDialog } from "../projects/DeployDialog.tsx"
-import { projectHref } from "../projects/projectHref.ts"
+import { buildProjectHref } from "../projects/projectHref.ts"
 import { StackMenu } from "../projects/StackMenu.tsx"
 import { isReady } from "../projects/state/usePlan.ts"
 import { Button } from "../ui/Button.tsx"
@@ -27,7 +27,7 @@ export const RowActions = ({ observed, project }: {
       {(stack?.containerNames.length ?? 0) === 0 ?
         null :
         (
-          <Button icon="log" look="small" onClick={() => go(`${projectHref(name)}#log`)}>
+          <Button icon="log" look="small" onClick={() => go(`${buildProjectHref(name)}#log`)}>
             Log<span className="unseen">of {name}</span>
           </Button>
         )}
@@ -40,8 +40,10 @@ export const RowActions = ({ observed, project }: {
         underWay={underWay}
         onStarted={({ id }) => go(`/activity/${id}`)}
       >
-        <Button look="menu-item" icon="eye" onClick={() => go(projectHref(name, "changes"))}>See the changes</Button>
-        <Button look="menu-item" icon="activity" onClick={() => go(projectHref(name, "runs"))}>
+        <Button look="menu-item" icon="eye" onClick={() => go(buildProjectHref(name, "changes"))}>
+          See the changes
+        </Button>
+        <Button look="menu-item" icon="activity" onClick={() => go(buildProjectHref(name, "runs"))}>
           Runs and releases
         </Button>
       </StackMenu>
@@ -50,7 +52,7 @@ export const RowActions = ({ observed, project }: {
           <DeployDialog
             project={project}
             onClose={() => setAsking(false)}
-            onStarted={() => go(projectHref(name))}
+            onStarted={() => go(buildProjectHref(name))}
           />
         )
         : null}

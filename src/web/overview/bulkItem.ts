@@ -10,7 +10,7 @@ export interface BulkItem {
 }
 
 /** Standing of a project to deploy, by its plan. */
-export const deployItem = (
+export const buildDeployItem = (
   { data, error, isFetching }: {
     readonly data: ContainerPlan | undefined
     readonly error: Error | null
@@ -29,7 +29,7 @@ export const deployItem = (
 }
 
 /** Standing of a project to restart. */
-export const restartItem = (isUp: boolean): BulkItem =>
+export const buildRestartItem = (isUp: boolean): BulkItem =>
   isUp
     ? { standing: "ready", words: "is restarted" }
     : { standing: "left out", words: "is left out: it does not run" }

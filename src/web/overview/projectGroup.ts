@@ -1,4 +1,4 @@
-import { lastRunFailed, type ObservedProject } from "../../schema/Overview.ts"
+import { hasFailedLastRun, type ObservedProject } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { isReady } from "../projects/state/usePlan.ts"
 
@@ -7,14 +7,14 @@ export const projectGroups = ["Broken", "To deploy", "Running", "Stopped", "Look
 export type ProjectGroup = (typeof projectGroups)[number]
 
 /** Group of a project: broken things first, then those with something to deploy. */
-export const projectGroup = (
+export const chooseProjectGroup = (
   project: LocalProject,
   observed: ObservedProject | undefined,
   changes: number | null
 ): ProjectGroup => {
   if ((observed?.problems ?? project.problems ?? []).length > 0) return "Broken"
   if (observed === undefined) return isReady(project) ? "Looking …" : "Not set up"
-  if (observed.state === "degraded" || lastRunFailed(observed)) return "Broken"
+  if (observed.state === "degraded" || hasFailedLastRun(observed)) return "Broken"
   switch (observed.state) {
     case "unknown":
       return isReady(project) ? "Broken" : "Not set up"

@@ -1,6 +1,6 @@
 import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../schema/deploy/describeHook.ts"
-import { changedParts, countChanges } from "../../schema/deploy/plannedChanges.ts"
+import { countChanges, filterChangedParts } from "../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
@@ -20,7 +20,7 @@ export const ConfirmDeploy = ({ busy, onClose, onConfirm, plan, project, server 
   readonly onConfirm: () => void
   readonly onClose: () => void
 }) => {
-  const { files, images } = changedParts(plan)
+  const { files, images } = filterChangedParts(plan)
   const lines = [
     ...files.map(({ change, name }) => ({ change, name, kind: "" })),
     ...images.map(({ change, name }) => ({ change, name, kind: "image " })),

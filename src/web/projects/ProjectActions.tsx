@@ -5,7 +5,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKey } from "../ui/Search.tsx"
-import { runTitle } from "./runTitle.ts"
+import { formatRunTitle } from "./runTitle.ts"
 import { StackMenu } from "./StackMenu.tsx"
 import type { ObservedState } from "./state/projectState.ts"
 import type { usePlan } from "./state/usePlan.ts"
@@ -30,7 +30,7 @@ export const ProjectActions = ({ changes, choice, onDeploy, onStarted, plan, pro
   useKey("d", useCallback(() => button.current?.focus(), []))
   const isBlocked = targets === undefined && (plan.data === undefined || plan.data.obstacles.length > 0)
   const label = () => {
-    if (run !== undefined) return `${runTitle(run)} …`
+    if (run !== undefined) return `${formatRunTitle(run)} …`
     if (plan.data === undefined) return "Deploy"
     return changes === 0 ? "Deploy again" : `Deploy ${formatCount(changes, "change")}`
   }

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { changedParts } from "../../schema/deploy/plannedChanges.ts"
+import { filterChangedParts } from "../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { useAnchor } from "../browser/useAnchor.ts"
@@ -8,7 +8,7 @@ import { Logs } from "../logs/Logs.tsx"
 import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Applications, PlanPanel, TimeLine, VariablesPart } from "./lazyParts.ts"
-import { projectHref, type ProjectTab } from "./projectHref.ts"
+import { buildProjectHref, type ProjectTab } from "./projectHref.ts"
 import { Services } from "./Services.tsx"
 import { type ObservedState, useComparison, useRefetchComparison } from "./state/projectState.ts"
 import type { usePlan } from "./state/usePlan.ts"
@@ -25,7 +25,7 @@ const mostNamed = 6
 
 const Pending = ({ plan: { data }, project: { name } }: PartProps) => {
   if (data === undefined) return null
-  const { files, images } = changedParts(data)
+  const { files, images } = filterChangedParts(data)
   const names = [...files, ...images].map((part) => part.name)
   if (names.length === 0) return null
   return (
@@ -35,7 +35,7 @@ const Pending = ({ plan: { data }, project: { name } }: PartProps) => {
         <code>{names.slice(0, mostNamed).join(", ")}</code>
         {names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ""}
       </span>
-      <Link className="button small" href={projectHref(name, "changes")}>See the changes</Link>
+      <Link className="button small" href={buildProjectHref(name, "changes")}>See the changes</Link>
     </p>
   )
 }

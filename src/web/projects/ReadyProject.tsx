@@ -12,10 +12,10 @@ import { Panel } from "../ui/Panel.tsx"
 import { DeployDialog } from "./DeployDialog.tsx"
 import { ProjectActions } from "./ProjectActions.tsx"
 import { ProjectFacts, ProjectHead } from "./ProjectHead.tsx"
-import { projectHref, type ProjectTab } from "./projectHref.ts"
+import { buildProjectHref, type ProjectTab } from "./projectHref.ts"
 import { ProjectPart } from "./ProjectPart.tsx"
 import { Remedies } from "./Remedies.tsx"
-import { runTitle } from "./runTitle.ts"
+import { formatRunTitle } from "./runTitle.ts"
 import { useProjectState } from "./state/projectState.ts"
 import { useChangeCount } from "./state/useChangeCount.ts"
 import { usePlan } from "./state/usePlan.ts"
@@ -84,7 +84,7 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
         </>
       )}
       <RunStrip
-        title={runTitle}
+        title={formatRunTitle}
         watched={watched}
         aside={run === undefined ? undefined : <CancelRun run={run} />}
         next={watched.run === undefined ? undefined : <Remedies run={watched.run} onStarted={onStarted} />}
@@ -97,7 +97,7 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
             onClose={() => setAsking(false)}
             onStarted={(deploy) => {
               onStarted(deploy)
-              if (tab !== "" && tab !== "changes") go(projectHref(name))
+              if (tab !== "" && tab !== "changes") go(buildProjectHref(name))
             }}
           />
         )

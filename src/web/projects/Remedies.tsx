@@ -1,18 +1,18 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import { remediesOf, type Remedy, remedyWords } from "../../schema/runs/remediesOf.ts"
+import { listRemedies, type Remedy, remedyWords } from "../../schema/runs/remediesOf.ts"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { useProjects } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { DeployDialog } from "./DeployDialog.tsx"
-import { projectHref } from "./projectHref.ts"
+import { buildProjectHref } from "./projectHref.ts"
 import { isReady } from "./state/usePlan.ts"
 
 const hrefOf = (remedy: Remedy, { subject: { serverId } }: Run, name: string | undefined): string | undefined => {
   if (remedy === "server") return serverId === undefined ? undefined : `/servers/${encodeURIComponent(serverId)}`
   if (name === undefined) return undefined
-  if (remedy === "log") return `${projectHref(name)}#log`
-  return projectHref(name, remedy === "releases" ? "runs" : "changes")
+  if (remedy === "log") return `${buildProjectHref(name)}#log`
+  return buildProjectHref(name, remedy === "releases" ? "runs" : "changes")
 }
 
 /** Next actions after a run that did not succeed. */
@@ -23,7 +23,7 @@ export const Remedies = ({ onStarted, run }: { readonly run: Run; readonly onSta
   const project = projects.find((each) =>
     projectPath === undefined ? each.serverId === serverId && each.remotePath === remotePath : each.path === projectPath
   )
-  const remedies = isEnded(run.state) ? remediesOf(run) : []
+  const remedies = isEnded(run.state) ? listRemedies(run) : []
   const shown = remedies.flatMap((remedy) => {
     if (remedy === "again") {
       return project === undefined || !isReady(project) ? [] : [

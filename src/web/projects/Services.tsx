@@ -6,9 +6,9 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { containerTone } from "../ui/tone.ts"
+import { toContainerTone } from "../ui/tone.ts"
 import { ContainerUsage } from "../usage/lazyUsage.tsx"
-import { portsOf } from "./state/projectState.ts"
+import { formatPublishedPorts } from "./state/projectState.ts"
 
 /** Containers of a project, including stopped ones, with their state, ports and usage. */
 export const Services = ({ observed, serverId }: {
@@ -33,13 +33,13 @@ export const Services = ({ observed, serverId }: {
         : null}
       <ul className="rows services">
         {states.map(({ name, status }) => {
-          const ports = portsOf(running.filter((container) => container.name === name))
+          const ports = formatPublishedPorts(running.filter((container) => container.name === name))
           const used = stats.data?.containers.find((container) => container.name === name)
           return (
             <li key={name}>
               <span className="strong">{name}</span>
               <span>
-                <Badge tone={containerTone(status)}>{status}</Badge>
+                <Badge tone={toContainerTone(status)}>{status}</Badge>
               </span>
               <span>{ports === "" ? <span className="quiet">no port</span> : <code>{ports}</code>}</span>
               <span className="numbers quiet">

@@ -55,7 +55,7 @@ const actions: ReadonlyArray<Action> = [
 ]
 
 /** Actions that fit the state of a stack; none if it is not deployed or its state is unknown. */
-export const fittingActions = (state: ProjectState | undefined, isUp: boolean): ReadonlyArray<string> => {
+export const listFittingActions = (state: ProjectState | undefined, isUp: boolean): ReadonlyArray<string> => {
   if (state === undefined || state === "not deployed" || state === "unknown") return []
   return isUp ? ["Restart", "Stop", "Remove"] : ["Start", "Remove"]
 }
@@ -76,7 +76,7 @@ export const StackMenu = ({ children, isUp, label, name, onStarted, stack, state
     setAsked(undefined)
     onStarted(run)
   })
-  const fitting = fittingActions(state, isUp)
+  const fitting = listFittingActions(state, isUp)
   return (
     <>
       <Menu label={label}>

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { projectHref, type ProjectTab, projectTabs } from "./projectHref.ts"
+import { buildProjectHref, type ProjectTab, projectTabs } from "./projectHref.ts"
 
 /** Tabs of a project; each has its own address. */
 export const Tabs = ({ counts, current, name, shown }: {
@@ -13,7 +13,7 @@ export const Tabs = ({ counts, current, name, shown }: {
     {projectTabs.filter(([tab]) => shown.has(tab)).map(([tab, words, more]) => {
       const count = counts[tab] ?? 0
       return (
-        <Link key={tab} href={projectHref(name, tab)} aria-current={tab === current ? "page" : undefined}>
+        <Link key={tab} href={buildProjectHref(name, tab)} aria-current={tab === current ? "page" : undefined}>
           <span>
             {words}
             {more === undefined ? null : <span className="wide-only">{` ${more}`}</span>}

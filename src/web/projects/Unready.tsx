@@ -1,4 +1,4 @@
-import { fileProblemWords, type LocalProject } from "../../schema/projects/Project.ts"
+import { formatFileProblem, type LocalProject } from "../../schema/projects/Project.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure } from "../ui/Notes.tsx"
@@ -24,7 +24,7 @@ export const Unready = (
   return (
     <Panel title="Before its first deploy" note="what is there, and what is missing">
       {(project.problems ?? []).map((problem) => (
-        <Failure key={problem.file} error={new Error(fileProblemWords(problem))} />
+        <Failure key={problem.file} error={new Error(formatFileProblem(problem))} />
       ))}
       <ul className="rows">
         {lines.map(([has, what, without = "missing"]) => (

@@ -5,7 +5,7 @@ import { Age } from "../ui/Age.tsx"
 import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { ChangedNames } from "./plan/ChangedNames.tsx"
-import { changedVariables } from "./plan/changedVariables.ts"
+import { computeChangedVariables } from "./plan/changedVariables.ts"
 import { useComparison } from "./state/projectState.ts"
 
 /** Variables of a project: names that differ in its env files, and variables of its applications. */
@@ -30,7 +30,7 @@ export const VariablesPart = ({ project }: { readonly project: LocalProject }) =
               <code className="strong">{name}</code>
               <span className="quiet">a deploy would change these</span>
             </div>
-            <ChangedNames variables={changedVariables(keys)} />
+            <ChangedNames variables={computeChangedVariables(keys)} />
           </div>
         ))}
       </Panel>

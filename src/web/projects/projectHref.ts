@@ -12,11 +12,11 @@ export const projectTabs: ReadonlyArray<readonly [tab: ProjectTab, name: string,
 ]
 
 /** Name of the project in an address. Browsers leave letters unescaped that a link escapes. */
-export const projectIn = (place: string): string | undefined => {
+export const parseProjectName = (place: string): string | undefined => {
   const [, screen, name] = place.split("/")
   return screen === "projects" && name !== undefined ? decodeSegment(name) : undefined
 }
 
 /** Link to a tab of a project's screen. */
-export const projectHref = (name: string, tab: ProjectTab = ""): string =>
+export const buildProjectHref = (name: string, tab: ProjectTab = ""): string =>
   `/projects/${encodeURIComponent(name)}${tab === "" ? "" : `/${tab}`}`

@@ -7,7 +7,7 @@ const underWayTitles: Partial<Record<Run["kind"], string>> = {
 }
 
 /** Title of the latest run of a stack. */
-export const runTitle = ({ kind, state, subject }: Pick<Run, "kind" | "state" | "subject">): string => {
+export const formatRunTitle = ({ kind, state, subject }: Pick<Run, "kind" | "state" | "subject">): string => {
   if (!isEnded(state)) return underWayTitles[kind] ?? "Under way"
   if (kind === "deploy-all") return "Last deploy to its servers"
   return `Last ${kind === "stack" ? subject.action ?? "change" : kind}`

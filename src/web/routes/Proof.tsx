@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import type { RoutedApplication } from "../../schema/routes/RouteList.ts"
-import { baseName } from "../runs/runWords.ts"
+import { toBaseName } from "../runs/runWords.ts"
 import { limitConcurrency, useCall, useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -22,7 +22,7 @@ export const Proof = ({ application: { appName, projectPath } }: { readonly appl
     <span className="proof">
       <Link
         className="link"
-        href={`/applications/${encodeURIComponent(baseName(projectPath))}/${encodeURIComponent(appName)}`}
+        href={`/applications/${encodeURIComponent(toBaseName(projectPath))}/${encodeURIComponent(appName)}`}
       >
         {appName}
       </Link>

@@ -1,14 +1,14 @@
-import { failureParts } from "../../schema/runs/failureParts.ts"
+import { splitFailure } from "../../schema/runs/failureParts.ts"
 import type { Run } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
-import { outcomeOf } from "./runWords.ts"
+import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
+import { describeRunOutcome } from "./runWords.ts"
 
 /** Final message of a run: highlights the cause of a failure, and folds the output of programs. */
 export const RunMessage = ({ run }: { readonly run: Run }) => {
-  const words = lastWords(run)
-  const { tone } = outcomeOf(run)
+  const words = findFinalMessage(run)
+  const { tone } = describeRunOutcome(run)
   if (words === undefined) return <span className="quiet">It has ended.</span>
-  const { cause, output, state } = failureParts(words)
+  const { cause, output, state } = splitFailure(words)
   return (
     <div className="last-words">
       <p>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Link, useLocation } from "wouter"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import { formatDuration } from "../format/format.ts"
 import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -9,7 +9,7 @@ import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { NotifyToggle } from "./NotifyToggle.tsx"
 import { RunMessage } from "./RunMessage.tsx"
-import { describeWait, outcomeOf } from "./runWords.ts"
+import { describeRunOutcome, describeWait } from "./runWords.ts"
 import { Steps } from "./Steps.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
@@ -40,9 +40,9 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       </Panel>
     )
   }
-  const { tone, word } = outcomeOf(run)
+  const { tone, word } = describeRunOutcome(run)
   const ended = isEnded(run.state)
-  const last = lastWords(run)
+  const last = findFinalMessage(run)
   return (
     <Panel
       title={title(run)}

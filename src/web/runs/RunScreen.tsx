@@ -9,7 +9,7 @@ import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { CancelRun } from "./CancelRun.tsx"
 import { RunPanel } from "./RunPanel.tsx"
-import { baseName, describeRun, outcomeOf } from "./runWords.ts"
+import { describeRun, describeRunOutcome, toBaseName } from "./runWords.ts"
 import { Targets } from "./Targets.tsx"
 import { useRun } from "./useRun.ts"
 
@@ -30,7 +30,7 @@ const Facts = ({ run: { parent, requestedAt, requestedBy, subject } }: { readonl
           <dt>Project</dt>
           <dd>
             {project === undefined
-              ? baseName(subject.projectPath)
+              ? toBaseName(subject.projectPath)
               : <Link className="link" href={`/projects/${encodeURIComponent(project.name)}`}>{project.name}</Link>}
           </dd>
         </div>
@@ -87,7 +87,7 @@ export const RunScreen = ({ id, next }: {
       </div>
     )
   }
-  const { tone, word } = outcomeOf(run)
+  const { tone, word } = describeRunOutcome(run)
   const printed = output === "" ? outputOf(run) : output
   const shown = <pre className="output" tabIndex={0}>{printed}</pre>
   // Folds the output if the message names the cause. For a build, the output itself is the cause.

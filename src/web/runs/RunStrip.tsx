@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Link } from "wouter"
 import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { formatDuration } from "../format/format.ts"
 import { Age, useNow } from "../ui/Age.tsx"
@@ -10,7 +10,7 @@ import { Failure } from "../ui/Notes.tsx"
 import { NotifyToggle } from "./NotifyToggle.tsx"
 import { RunMessage } from "./RunMessage.tsx"
 import { Duration } from "./RunPanel.tsx"
-import { describeWait, outcomeOf, remainingSteps } from "./runWords.ts"
+import { describeRunOutcome, describeWait, listRemainingSteps } from "./runWords.ts"
 import type { WatchedRun } from "./useRun.ts"
 
 /** Completed share of a step in percent: bytes while they are sent, and 50 if it cannot be measured. */
@@ -62,7 +62,7 @@ const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
 /** Text for screen readers: steps and the outcome only, as bytes and seconds change too fast. */
 const spoken = (run: Run): string => {
   const step = run.steps.at(-1)
-  if (isEnded(run.state)) return `${outcomeOf(run).word}. ${lastWords(run) ?? ""}`.trim()
+  if (isEnded(run.state)) return `${describeRunOutcome(run).word}. ${findFinalMessage(run) ?? ""}`.trim()
   return step === undefined ? `It ${describeWait(run)}` : `${step.step}: ${step.status}`
 }
 
@@ -85,7 +85,7 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
       </>
     )
   }
-  const { tone, word } = outcomeOf(run)
+  const { tone, word } = describeRunOutcome(run)
   const ended = isEnded(run.state)
   return (
     <>
@@ -107,7 +107,7 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
         </div>
         <ol className="strip-steps">
           {run.steps.map((step) => <Cell key={step.step} step={step} now={now} />)}
-          {ended ? null : remainingSteps(run).map(([step]) => (
+          {ended ? null : listRemainingSteps(run).map(([step]) => (
             <li key={step} className="strip-step waiting-step">
               <span className="name">
                 {step}

@@ -3,7 +3,7 @@ import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { formatDuration } from "../format/format.ts"
 import { useNow } from "../ui/Age.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
-import { remainingSteps } from "./runWords.ts"
+import { listRemainingSteps } from "./runWords.ts"
 
 const marks: Partial<Record<RunStep["status"], IconName>> = {
   done: "check",
@@ -51,7 +51,7 @@ export const Steps = ({ run }: { readonly run: Run }) => {
       {run.steps.map((step) => <Step key={step.step} step={step} now={now} />)}
       {isEnded(run.state) ?
         null :
-        remainingSteps(run).map(([step, detail]) => (
+        listRemainingSteps(run).map(([step, detail]) => (
           <li key={step} className="step waiting-step">
             <span className="mark" />
             <span className="name">

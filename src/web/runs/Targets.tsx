@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import { Link } from "wouter"
 import type { Run } from "../../schema/runs/Run.ts"
-import { begunDeploys } from "../../schema/targets/begunDeploys.ts"
+import { listBegunDeploys } from "../../schema/targets/begunDeploys.ts"
 import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import { DeployedTarget } from "../../schema/targets/Targets.ts"
 import { Panel } from "../ui/Panel.tsx"
@@ -26,7 +26,7 @@ const ended = ({ outcome, remotePath, runId, server }: DeployedTarget): Row => (
 export const Targets = ({ run }: { readonly run: Run }) => {
   if (run.kind !== "deploy-all") return null
   const rows = Option.match(decodeResult(run.result), {
-    onNone: () => begunDeploys(run).map((deploy): Row => ({ ...deploy, words: "begun", tone: "quiet" })),
+    onNone: () => listBegunDeploys(run).map((deploy): Row => ({ ...deploy, words: "begun", tone: "quiet" })),
     onSome: ({ targets }) => targets.map(ended)
   })
   return rows.length === 0 ? null : (

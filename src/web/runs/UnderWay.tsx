@@ -4,7 +4,7 @@ import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Duration } from "./RunPanel.tsx"
-import { describeRun, describeWait, outcomeOf } from "./runWords.ts"
+import { describeRun, describeRunOutcome, describeWait } from "./runWords.ts"
 import { useRun } from "./useRun.ts"
 import { useUnderWay } from "./useRuns.ts"
 
@@ -12,7 +12,7 @@ const Row = ({ live, run: listed }: { readonly run: Run; readonly live: boolean 
   const watched = useRun(live ? listed.id : undefined)
   const run = watched.run ?? listed
   const step = run.steps.at(-1)
-  const { tone, word } = outcomeOf(run)
+  const { tone, word } = describeRunOutcome(run)
   return (
     <li>
       <Badge tone={tone}>{word}</Badge>

@@ -1,13 +1,13 @@
 import type { Run } from "../../schema/runs/Run.ts"
-import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 import type { Tone } from "../ui/tone.ts"
 
 /** Base name of a path. */
-export const baseName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path
+export const toBaseName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path
 
 export const describeRun = ({ kind, subject }: Pick<Run, "kind" | "subject">): string => {
   const what = subject.appName ?? subject.projectPath ?? subject.remotePath
-  const name = what === undefined ? "" : baseName(what)
+  const name = what === undefined ? "" : toBaseName(what)
   if (kind === "deploy-all") return `Deploy ${name} to its servers`
   const verb = kind === "stack" ? subject.action ?? kind : kind
   return `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${name}`.trim()
@@ -26,7 +26,7 @@ const statusOf = ({ result }: Run): string | undefined =>
     : undefined
 
 /** Outcome of a run: the status in its result if more specific than its state, else its state. */
-export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Tone } => {
+export const describeRunOutcome = (run: Run): { readonly word: string; readonly tone: Tone } => {
   switch (run.state) {
     case "queued":
       return { word: "waits", tone: "idle" }
@@ -36,7 +36,7 @@ export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Ton
     case "interrupted":
       return { word: run.state, tone: "warn" }
     case "failed":
-      return runVerdict(run, run.result) === "unhealthy"
+      return computeRunVerdict(run, run.result) === "unhealthy"
         ? { word: statusOf(run) ?? "unhealthy", tone: "warn" }
         : { word: statusOf(run) ?? "failed", tone: "bad" }
     case "succeeded":
@@ -55,7 +55,7 @@ const expected: Partial<Record<Run["kind"], ReadonlyArray<readonly [step: string
 }
 
 /** Remaining steps of a run. */
-export const remainingSteps = ({ kind, steps }: Run): ReadonlyArray<readonly [step: string, detail: string]> => {
+export const listRemainingSteps = ({ kind, steps }: Run): ReadonlyArray<readonly [step: string, detail: string]> => {
   const begun = new Set(steps.map(({ step }) => step))
   return (expected[kind] ?? []).filter(([step]) => !begun.has(step))
 }

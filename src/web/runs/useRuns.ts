@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { isEnded, type Run, type RunKind, type RunState } from "../../schema/runs/Run.ts"
 import { call } from "../service/berth.ts"
-import { callOptions, minPollMillis } from "../service/queries.ts"
+import { buildCallOptions, minPollMillis } from "../service/queries.ts"
 
 const none: ReadonlyArray<Run> = []
 
@@ -10,7 +10,7 @@ const none: ReadonlyArray<Run> = []
  * @param options `inBackground` also polls while another tab is active
  */
 export const useNewestRuns = ({ inBackground = false } = {}): ReadonlyArray<Run> => {
-  const options = callOptions(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {
+  const options = buildCallOptions(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {
     every: minPollMillis
   })
   return useQuery({ ...options, refetchIntervalInBackground: inBackground }).data?.runs ?? none

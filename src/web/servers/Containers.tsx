@@ -3,7 +3,7 @@ import type { Container } from "../../schema/servers/Container.ts"
 import { isUp } from "../../schema/servers/containerStatus.ts"
 import type { ContainerStats } from "../../schema/servers/Stats.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { portsOf } from "../projects/state/projectState.ts"
+import { formatPublishedPorts } from "../projects/state/projectState.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -11,7 +11,7 @@ import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
-import { containerTone } from "../ui/tone.ts"
+import { toContainerTone } from "../ui/tone.ts"
 
 const Meter = ({ label, max, value, words }: {
   readonly label: string
@@ -37,7 +37,7 @@ const Row = ({ container, isRead, onRead, stats }: {
     <tr>
       <td className="strong">{name}</td>
       <td>
-        <Badge tone={containerTone(status)}>{status}</Badge>
+        <Badge tone={toContainerTone(status)}>{status}</Badge>
       </td>
       <td data-label="CPU">
         {stats === undefined
@@ -63,7 +63,7 @@ const Row = ({ container, isRead, onRead, stats }: {
       </td>
       <td className="numbers" data-label="Restarts">{stats === undefined ? "" : stats.restarts}</td>
       <td data-label="Ports">
-        <code>{portsOf([container]) || "–"}</code>
+        <code>{formatPublishedPorts([container]) || "–"}</code>
       </td>
       <td className="end">
         <Button look={isRead ? "on small" : "small"} onClick={onRead}>Log</Button>

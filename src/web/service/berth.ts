@@ -33,7 +33,7 @@ export const startRun = <A>(ask: Call<A>): Promise<Run> =>
   outcome(Effect.flatMap(Berth, ({ start }) => Effect.map(start(ask), ({ run }) => run)))
 
 /** Callbacks of a stream's reader. */
-export interface Reader<A> {
+export interface StreamCallbacks<A> {
   /** Receives batches: items arrive faster than frames are drawn. */
   readonly onEvents: (events: ReadonlyArray<A>) => void
   readonly onFailure: (failure: ServiceFailure) => void
@@ -42,7 +42,7 @@ export interface Reader<A> {
 /** Reads a stream until it ends or the returned function cancels it. */
 export const follow = <A>(
   stream: (berth: Berth["Type"]) => Stream.Stream<A, BerthError>,
-  { onEvents, onFailure }: Reader<A>
+  { onEvents, onFailure }: StreamCallbacks<A>
 ): () => void => {
   const leaving = new AbortController()
   const reading = Effect.flatMap(Berth, (berth) =>

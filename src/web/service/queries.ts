@@ -2,7 +2,7 @@ import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanst
 import { Effect } from "effect"
 import type { Call } from "../../client/index.ts"
 import { call } from "./berth.ts"
-import { overviewPollMillis } from "./overviewPollMillis.ts"
+import { computePollMillis } from "./overviewPollMillis.ts"
 import { ServiceFailure } from "./ServiceFailure.ts"
 
 /** Shortest interval of polling. */
@@ -31,7 +31,7 @@ export interface CallOptions {
 }
 
 /** Query of an endpoint. */
-export const callOptions = <A>(
+export const buildCallOptions = <A>(
   key: ReadonlyArray<unknown>,
   ask: Call<A>,
   { enabled = true, every, staleTime }: CallOptions = {}
@@ -49,7 +49,7 @@ export const useCall = <A>(
   key: ReadonlyArray<unknown>,
   ask: Call<A>,
   options?: CallOptions
-): UseQueryResult<A, Error> => useQuery(callOptions(key, ask, options))
+): UseQueryResult<A, Error> => useQuery(buildCallOptions(key, ask, options))
 
 const maxComparisons = 4
 const comparing = Effect.unsafeMakeSemaphore(maxComparisons)
@@ -92,6 +92,6 @@ export const useOverview = () =>
   useQuery({
     queryKey: ["overview"],
     queryFn: ({ signal }) => call((berth) => berth.overview(), signal),
-    refetchInterval: ({ state }) => overviewPollMillis(state.data),
+    refetchInterval: ({ state }) => computePollMillis(state.data),
     staleTime: 15_000
   })

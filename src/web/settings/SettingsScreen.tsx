@@ -2,7 +2,7 @@ import { Link } from "wouter"
 import { Head } from "../ui/Head.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { inGroup, settingGroups } from "./groups.ts"
+import { filterByGroup, settingGroups } from "./groups.ts"
 import { SettingsForm } from "./SettingsForm.tsx"
 import { useSettings } from "./useSettings.ts"
 
@@ -26,7 +26,7 @@ export const SettingsScreen = () => {
         ? error === null ? <Waiting what="the settings" /> : null
         : settingGroups.map((group) => (
           <Panel key={group.title} title={group.title} note={group.about}>
-            <SettingsForm label={group.title} settings={inGroup(group, data.settings)} />
+            <SettingsForm label={group.title} settings={filterByGroup(group, data.settings)} />
           </Panel>
         ))}
     </div>

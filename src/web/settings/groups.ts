@@ -40,7 +40,7 @@ export const settingGroups: ReadonlyArray<SettingGroup> = [
 ]
 
 /** Selects the settings of a group. */
-export const inGroup = <A extends { readonly name: string }>(
+export const filterByGroup = <A extends { readonly name: string }>(
   { prefixes }: SettingGroup,
   settings: ReadonlyArray<A>
 ): ReadonlyArray<A> =>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 import { useLocation } from "wouter"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { DeployDialog } from "../projects/DeployDialog.tsx"
-import { projectHref } from "../projects/projectHref.ts"
+import { buildProjectHref } from "../projects/projectHref.ts"
 import { useHeartbeat, useSession } from "../service/queries.ts"
 import { ServiceFailure, subscribeSessionEnded } from "../service/ServiceFailure.ts"
 import { Boundary } from "../ui/Boundary.tsx"
@@ -43,7 +43,7 @@ const useSearch = () => {
           <DeployDialog
             project={deploying}
             onClose={() => setDeploying(undefined)}
-            onStarted={() => go(projectHref(deploying.name))}
+            onStarted={() => go(buildProjectHref(deploying.name))}
           />
         )}
       </>

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "react"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import { setBusyTitle } from "../browser/tabTitle.ts"
 import { useEndNotices } from "../runs/endNotices.ts"
-import { describeRun, outcomeOf } from "../runs/runWords.ts"
+import { describeRun, describeRunOutcome } from "../runs/runWords.ts"
 import { useNewestRuns } from "../runs/useRuns.ts"
 
 const notify = (run: Run) => {
-  const [body = ""] = lastWords(run)?.split("\n") ?? []
-  const notice = new Notification(`${describeRun(run)}: ${outcomeOf(run).word}`, { body, tag: run.id })
+  const [body = ""] = findFinalMessage(run)?.split("\n") ?? []
+  const notice = new Notification(`${describeRun(run)}: ${describeRunOutcome(run).word}`, { body, tag: run.id })
   notice.addEventListener("click", () => window.focus())
 }
 

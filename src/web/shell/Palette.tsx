@@ -2,7 +2,7 @@ import { type KeyboardEvent, useState } from "react"
 import { useLocation } from "wouter"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { fittingPlaces, type Place, usePlaces } from "./places.ts"
+import { type PaletteChoice, rankPlaces, usePlaces } from "./places.ts"
 
 /** Command palette: opens a place by a few letters of its name, or performs the action of a verb. */
 export const Palette = ({ onClose, onDeploy }: {
@@ -13,8 +13,8 @@ export const Palette = ({ onClose, onDeploy }: {
   const [words, setWords] = useState("")
   const [chosen, setChosen] = useState(0)
   const [, go] = useLocation()
-  const found = fittingPlaces(usePlaces(), words)
-  const open = (place: Place | undefined) => {
+  const found = rankPlaces(usePlaces(), words)
+  const open = (place: PaletteChoice | undefined) => {
     if (place === undefined) return
     onClose()
     if (place.deploys === undefined) go(place.href)

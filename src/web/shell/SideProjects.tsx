@@ -2,8 +2,8 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { useRef } from "react"
 import { Link, useLocation } from "wouter"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { projectHref, projectIn } from "../projects/projectHref.ts"
-import { projectTone } from "../projects/state/stateBadge.ts"
+import { buildProjectHref, parseProjectName } from "../projects/projectHref.ts"
+import { toProjectTone } from "../projects/state/stateBadge.ts"
 import { useChanges } from "../projects/state/useChanges.ts"
 import { useOverview, useProjects } from "../service/queries.ts"
 import type { Tone } from "../ui/tone.ts"
@@ -29,7 +29,7 @@ const Row = ({ isHere, project, start, tone }: {
   return (
     <Link
       className="project-link"
-      href={projectHref(project.name)}
+      href={buildProjectHref(project.name)}
       aria-current={isHere ? "page" : undefined}
       style={{ transform: `translateY(${start}px)` }}
     >
@@ -52,7 +52,7 @@ export const SideProjects = () => {
   const data = known ?? []
   const overview = useOverview()
   const [place] = useLocation()
-  const here = projectIn(place)
+  const here = parseProjectName(place)
   const frame = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
     count: data.length,
@@ -75,7 +75,7 @@ export const SideProjects = () => {
                 key={project.path}
                 project={project}
                 start={start}
-                tone={projectTone(observed.get(project.path))}
+                tone={toProjectTone(observed.get(project.path))}
                 isHere={project.name === here}
               />
             )

@@ -7,7 +7,7 @@ import { Caller } from "./Caller.tsx"
 import { OpenPalette } from "./OpenPalette.tsx"
 import { screens } from "./screens.ts"
 import { SideProjects } from "./SideProjects.tsx"
-import { currentTheme, toggleTheme } from "./theme.ts"
+import { readTheme, toggleTheme } from "./theme.ts"
 
 /** Navigation: screens, and projects with their state. */
 export const Sidebar = ({ onSearch, open, version }: {
@@ -16,7 +16,7 @@ export const Sidebar = ({ onSearch, open, version }: {
   readonly version: string | undefined
 }) => {
   const [place] = useLocation()
-  const [theme, setTheme] = useState(currentTheme)
+  const [theme, setTheme] = useState(readTheme)
   const running = useUnderWay().length
   const isHere = (href: string) => place === href || (href !== "/" && place.startsWith(`${href}/`))
   return (

@@ -5,7 +5,7 @@ export type Theme = "light" | "dark"
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches
 
-export const currentTheme = (): Theme => {
+export const readTheme = (): Theme => {
   const chosen = localStorage.getItem(key)
   return chosen === "light" || chosen === "dark" ? chosen : isDark() ? "dark" : "light"
 }
@@ -18,7 +18,7 @@ export const applyTheme = (): void => {
 
 /** Toggles the theme and stores it in the browser. */
 export const toggleTheme = (): Theme => {
-  const next = currentTheme() === "dark" ? "light" : "dark"
+  const next = readTheme() === "dark" ? "light" : "dark"
   localStorage.setItem(key, next)
   document.documentElement.dataset["theme"] = next
   return next

@@ -1,6 +1,6 @@
 import { useState } from "react"
 import type { ListedSetting } from "../../schema/settings/SettingsList.ts"
-import { inGroup, optionalParts } from "../settings/groups.ts"
+import { filterByGroup, optionalParts } from "../settings/groups.ts"
 import { SettingsForm } from "../settings/SettingsForm.tsx"
 import { isStored } from "../settings/settingText.ts"
 import { Button } from "../ui/Button.tsx"
@@ -11,7 +11,7 @@ const Part = ({ part, settings }: {
   readonly settings: ReadonlyArray<ListedSetting>
 }) => {
   const [open, setOpen] = useState(false)
-  const own = inGroup(part, settings)
+  const own = filterByGroup(part, settings)
   return (
     <Panel
       title={part.title}

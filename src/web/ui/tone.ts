@@ -4,7 +4,7 @@ import { isCompleted, isUp } from "../../schema/servers/containerStatus.ts"
 export type Tone = "good" | "warn" | "bad" | "busy" | "idle"
 
 /** Tone of a container by its status in Docker's words. */
-export const containerTone = (status: string): Tone => {
+export const toContainerTone = (status: string): Tone => {
   if (isUp(status)) {
     if (status.includes("(unhealthy)")) return "bad"
     return /\(health: starting\)|\(Paused\)/.test(status) ? "warn" : "good"

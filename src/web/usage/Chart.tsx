@@ -1,8 +1,8 @@
-import { type Sampled, summarize } from "../../schema/usageSeries.ts"
-import { chartPath, chartSize } from "./chartPath.ts"
+import { type SeriesPoint, summarize } from "../../schema/usageSeries.ts"
+import { buildChartPath, chartSize } from "./chartPath.ts"
 
 /** Text alternative of a chart: its numbers in words. */
-const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: number) => string): string => {
+const labelOf = (name: string, series: ReadonlyArray<SeriesPoint>, words: (value: number) => string): string => {
   const summary = summarize(series)
   return summary === undefined
     ? `${name} over the last half hour: not sampled`
@@ -13,7 +13,7 @@ const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: nu
 /** Line chart of a series; its full height stands for at least `lowest`. */
 export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
   readonly name: string
-  readonly series: ReadonlyArray<Sampled>
+  readonly series: ReadonlyArray<SeriesPoint>
   readonly from: number
   readonly to: number
   readonly lowest: number
@@ -31,7 +31,7 @@ export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
       preserveAspectRatio="none"
     >
       <title>{label}</title>
-      <path d={chartPath(series, { from, to, most })} vectorEffect="non-scaling-stroke" />
+      <path d={buildChartPath(series, { from, to, most })} vectorEffect="non-scaling-stroke" />
     </svg>
   )
 }

@@ -1,15 +1,15 @@
-import { containerSeries } from "../../schema/usageSeries.ts"
+import { buildContainerSeries } from "../../schema/usageSeries.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { NamedChart } from "./Chart.tsx"
 import { formatPercent } from "./formatPercent.ts"
-import { shownTime, useUsage } from "./useUsage.ts"
+import { computeTimeRange, useUsage } from "./useUsage.ts"
 
 /** CPU and memory of a container during the last half hour; renders nothing without samples. */
 export const ContainerUsage = ({ name, serverId }: { readonly serverId: string; readonly name: string }) => {
   const points = useUsage(serverId).data?.points ?? []
-  const series = containerSeries(points).find((each) => each.name === name)
+  const series = buildContainerSeries(points).find((each) => each.name === name)
   if (series === undefined) return null
-  const time = shownTime(points)
+  const time = computeTimeRange(points)
   return (
     <div className="charts">
       <NamedChart

@@ -1,7 +1,7 @@
-import { containerSeries, sumSeries } from "../../schema/usageSeries.ts"
+import { buildContainerSeries, sumSeries } from "../../schema/usageSeries.ts"
 import { Chart } from "./Chart.tsx"
 import { formatPercent } from "./formatPercent.ts"
-import { shownTime, useUsage } from "./useUsage.ts"
+import { computeTimeRange, useUsage } from "./useUsage.ts"
 
 /** CPU of a project's containers during the last half hour, as a spark line. */
 export const ProjectSpark = ({ containers, name, serverId }: {
@@ -10,10 +10,10 @@ export const ProjectSpark = ({ containers, name, serverId }: {
   readonly containers: ReadonlyArray<string>
 }) => {
   const points = useUsage(serverId).data?.points ?? []
-  const own = containerSeries(points).filter((series) => containers.includes(series.name))
+  const own = buildContainerSeries(points).filter((series) => containers.includes(series.name))
   return own.length === 0 ? null : (
     <Chart
-      {...shownTime(points)}
+      {...computeTimeRange(points)}
       look="spark"
       name={`CPU of ${name}`}
       series={sumSeries(own.map(({ cpuPercent }) => cpuPercent))}

@@ -1,19 +1,22 @@
-import { containerSeries, seriesOf, sumSeries } from "../../schema/usageSeries.ts"
+import { buildContainerSeries, buildSeries, sumSeries } from "../../schema/usageSeries.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { Age } from "../ui/Age.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { NamedChart } from "./Chart.tsx"
 import { formatPercent } from "./formatPercent.ts"
-import { shownTime, useUsage } from "./useUsage.ts"
+import { computeTimeRange, useUsage } from "./useUsage.ts"
 
 /** Load, memory and CPU of a server during the last half hour. */
 export const ServerUsage = ({ name, serverId }: { readonly serverId: string; readonly name: string }) => {
   const { data, dataUpdatedAt, error, refetch } = useUsage(serverId)
   const points = data?.points ?? []
-  const time = shownTime(points)
+  const time = computeTimeRange(points)
   const { load, memory, error: last } = points.at(-1) ?? {}
-  const used = seriesOf(points, ({ memory }) => memory === undefined ? undefined : memory.totalBytes - memory.freeBytes)
+  const used = buildSeries(
+    points,
+    ({ memory }) => memory === undefined ? undefined : memory.totalBytes - memory.freeBytes
+  )
   return (
     <Panel title="Usage" note="during the last half hour" aside={<Age at={dataUpdatedAt} before="sampled " />}>
       <Failure error={error} again={refetch} />
@@ -26,7 +29,7 @@ export const ServerUsage = ({ name, serverId }: { readonly serverId: string; rea
               {...time}
               title={`Load${load === undefined ? "" : ` of ${load.processors} CPUs`}`}
               name={`Load of ${name}`}
-              series={seriesOf(points, (point) => point.load?.minute)}
+              series={buildSeries(points, (point) => point.load?.minute)}
               lowest={load?.processors ?? 1}
               words={(value) => value.toFixed(2)}
             />
@@ -42,7 +45,7 @@ export const ServerUsage = ({ name, serverId }: { readonly serverId: string; rea
               {...time}
               title="CPU of all containers"
               name={`CPU of all containers on ${name}`}
-              series={sumSeries(containerSeries(points).map(({ cpuPercent }) => cpuPercent))}
+              series={sumSeries(buildContainerSeries(points).map(({ cpuPercent }) => cpuPercent))}
               lowest={10}
               words={formatPercent}
             />

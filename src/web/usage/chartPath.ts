@@ -1,4 +1,4 @@
-import type { Sampled } from "../../schema/usageSeries.ts"
+import type { SeriesPoint } from "../../schema/usageSeries.ts"
 
 /** Size of the view box, which is stretched to the box of the chart. */
 export const chartSize = { width: 300, height: 60 } as const
@@ -16,7 +16,7 @@ export interface ChartFrame {
 }
 
 /** Splits a series into runs without a gap. */
-const runsOf = (series: ReadonlyArray<Sampled>, { from, to }: ChartFrame) => {
+const runsOf = (series: ReadonlyArray<SeriesPoint>, { from, to }: ChartFrame) => {
   const runs: Array<Array<{ readonly at: number; readonly value: number }>> = []
   for (const { at, value } of series) {
     if (value === undefined || at < from || at > to) continue
@@ -28,7 +28,7 @@ const runsOf = (series: ReadonlyArray<Sampled>, { from, to }: ChartFrame) => {
 }
 
 /** Draws a series as lines, with gaps where samples are missing. */
-export const chartPath = (series: ReadonlyArray<Sampled>, frame: ChartFrame): string => {
+export const buildChartPath = (series: ReadonlyArray<SeriesPoint>, frame: ChartFrame): string => {
   const { from, most, to } = frame
   const x = (at: number) => ((at - from) / (to - from) * chartSize.width).toFixed(1)
   const room = chartSize.height - 2 * margin

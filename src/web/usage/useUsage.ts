@@ -39,7 +39,7 @@ export const useUsage = (serverId: string | null) => {
 }
 
 /** Time range of charts of these points; ends at the last point. */
-export const shownTime = (points: ReadonlyArray<StatsPoint>) => {
+export const computeTimeRange = (points: ReadonlyArray<StatsPoint>) => {
   const to = Date.parse(points.at(-1)?.at ?? "")
   return { from: to - shownMillis, to }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { applicationRows, careIn, stackRows } from "../../../src/cli/commands/overview.ts"
+import { buildApplicationRows, buildStackRows, describeNeedsCare } from "../../../src/cli/commands/overview.ts"
 import type { ObservedProject, ObservedStack } from "../../../src/schema/Overview.ts"
 
 const observedAt = "2026-01-02T03:04:05.678Z"
@@ -16,7 +16,7 @@ const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack
 
 it("names for a stack that does not run the command that helps, ready to be pasted into a shell", () => {
   const servers = [stack("stopped", "~/containers/my shop"), stack("degraded", "/srv/shop"), stack("running", "~/x")]
-  expect(careIn({
+  expect(describeNeedsCare({
     observedAt,
     ageMs: 0,
     projects: [{
@@ -89,7 +89,7 @@ it("shows the state of a project that the service computed, with the reason for 
     changes: null
   }
   const stateOf = (more: Pick<ObservedProject, "servers" | "state"> & Partial<ObservedProject>) =>
-    stackRows({ ...project, ...more }).map((row) => row[2])
+    buildStackRows({ ...project, ...more }).map((row) => row[2])
   expect(stateOf({ state: "not deployed", servers: [stack("absent", "~/x")] })).toEqual(["not deployed"])
   expect(stateOf({ state: "not deployed", servers: [] })).toEqual(["not deployed"])
   expect(stateOf({ state: "unknown", stateReason: "no route", servers: [stack(null, "~/x")] }))
@@ -112,7 +112,7 @@ it("says once what is wrong with all applications, and beside each what is wrong
     observedAt,
     ...more
   })
-  expect(applicationRows({
+  expect(buildApplicationRows({
     observedAt,
     ageMs: 0,
     projects: [],

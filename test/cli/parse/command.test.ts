@@ -1,16 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Ref } from "effect"
 import { Connection } from "../../../src/cli/connection/Connection.ts"
-import { command } from "../../../src/cli/parse/command.ts"
+import { defineLocalCommand } from "../../../src/cli/parse/command.ts"
 import {
   argument,
-  choice,
-  flag,
-  integer,
+  choiceOption,
+  flagOption,
+  integerOption,
   optionalArgument,
   repeatedArgument,
-  text,
-  wordsBehind
+  textOption,
+  trailingArguments
 } from "../../../src/cli/parse/parameters.ts"
 import { readArguments } from "../../../src/cli/parse/readArguments.ts"
 import { Screen } from "../../../src/cli/terminal/Screen.ts"
@@ -22,15 +22,15 @@ const unused = Connection.of({ open: () => Effect.dieMessage("No service is aske
 const valuesOf = (words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const values = yield* Ref.make<unknown>(undefined)
-    const node = command(
+    const node = defineLocalCommand(
       { name: "try", summary: "" },
       {
         first: argument("first", "The first."),
         second: optionalArgument("second", "The second."),
-        all: flag("all", "All.", "a"),
-        since: text("since", "A time.", { value: "time", alias: "s" }),
-        limit: integer("limit", "A number.", { value: "number", between: [1, 9] }),
-        format: choice("format", "A word.", ["json", "text"])
+        all: flagOption("all", "All.", "a"),
+        since: textOption("since", "A time.", { value: "time", alias: "s" }),
+        limit: integerOption("limit", "A number.", { value: "number", between: [1, 9] }),
+        format: choiceOption("format", "A word.", ["json", "text"])
       },
       (input) => Ref.set(values, input)
     )
@@ -43,9 +43,9 @@ const valuesOf = (words: ReadonlyArray<string>) =>
 const behind = (words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const values = yield* Ref.make<unknown>(undefined)
-    const node = command(
+    const node = defineLocalCommand(
       { name: "try", summary: "" },
-      { first: optionalArgument("first", "The first."), words: wordsBehind("command", "The program.") },
+      { first: optionalArgument("first", "The first."), words: trailingArguments("command", "The program.") },
       (input) => Ref.set(values, input)
     )
     yield* node.run?.(yield* readArguments("berth try", node, words), words) ?? Effect.void
@@ -81,7 +81,7 @@ describe("the values of a command", () => {
     Effect.gen(function*() {
       const { readWord } = repeatedArgument("name", "Names.")
       expect(readWord(undefined, [])).toEqual([])
-      const node = command(
+      const node = defineLocalCommand(
         { name: "try", summary: "" },
         { first: argument("first", "The first."), names: repeatedArgument("name", "Names.") },
         (input) => Effect.sync(() => expect(input).toEqual({ first: "a", names: ["b", "c", "d"] }))

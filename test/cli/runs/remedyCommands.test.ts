@@ -2,7 +2,7 @@ import { it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
 import { GivenService } from "../../../src/cli/connection/withService.ts"
-import { remedyCommands } from "../../../src/cli/runs/remedyCommands.ts"
+import { suggestRemedyCommands } from "../../../src/cli/runs/remedyCommands.ts"
 import { Berth } from "../../../src/client/Berth.ts"
 import { BerthError } from "../../../src/client/BerthError.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
@@ -38,7 +38,7 @@ const project = (serverId: string | null) => ({
 
 /** Commands for a run whose project's container.json names this server; the project cannot be read where it is "gone". */
 const commandsFor = (run: Run, declared: string | null = "17") =>
-  remedyCommands(run).pipe(
+  suggestRemedyCommands(run).pipe(
     Effect.provide(Layer.mock(Berth, {
       where: "https://berth.example.com",
       use: () => declared === "gone" ? refused : Effect.sync(() => Object(project(declared)))
@@ -49,7 +49,7 @@ const commandsFor = (run: Run, declared: string | null = "17") =>
 it.effect("names the place of a run where the project has several targets", () =>
   Effect.gen(function*() {
     const targets = [{ serverId: "17", remotePath: "~/containers/shop" }]
-    const lines = yield* remedyCommands(run).pipe(
+    const lines = yield* suggestRemedyCommands(run).pipe(
       Effect.provide(Layer.mock(Berth, {
         where: "https://berth.example.com",
         use: () => Effect.sync(() => Object({ ...project("17"), targets }))

@@ -1,24 +1,30 @@
 import { describe, expect, it } from "@effect/vitest"
 import { formatDuration } from "../../../src/cli/terminal/quantities.ts"
-import { safeLine, safeLines, safeText, textWidth, truncate } from "../../../src/cli/terminal/safeText.ts"
-import { table } from "../../../src/cli/terminal/table.ts"
-import { counted } from "../../../src/schema/words/counted.ts"
+import {
+  escapeInline,
+  escapeLogLine,
+  escapeMultiline,
+  measureWidth,
+  truncate
+} from "../../../src/cli/terminal/safeText.ts"
+import { formatTable } from "../../../src/cli/terminal/table.ts"
+import { pluralize } from "../../../src/schema/words/counted.ts"
 
 describe("text of others on a terminal", () => {
   it("cannot move the cursor, ring, forge a line or turn its direction", () => {
-    expect(safeText("a\u001b[2Jb\u0007\nc\u202ed\te")).toBe("a\\u001b[2Jb\\u0007\\nc\\u202ed\te")
-    expect(safeLine("\u001b]0;title\u0007x\r", true)).toBe("\\u001b]0;title\\u0007x")
+    expect(escapeInline("a\u001b[2Jb\u0007\nc\u202ed\te")).toBe("a\\u001b[2Jb\\u0007\\nc\\u202ed\te")
+    expect(escapeLogLine("\u001b]0;title\u0007x\r", true)).toBe("\\u001b]0;title\\u0007x")
   })
   it("keeps the colours of a log where there are some, and ends them with the line", () => {
-    expect(safeLine("\u001b[31mred\u001b[2J", true)).toBe("\u001b[31mred\\u001b[2J\u001b[0m")
-    expect(safeLine("\u001b[31mred", false)).toBe("red")
+    expect(escapeLogLine("\u001b[31mred\u001b[2J", true)).toBe("\u001b[31mred\\u001b[2J\u001b[0m")
+    expect(escapeLogLine("\u001b[31mred", false)).toBe("red")
   })
   it("stays on its lines with its colours where nobody has looked at it before", () => {
     const text = "\u001b[2m{\n\t\"name\": \"a\u202e\u200b\u001b]0;t\u0007\"\u001b[0m\n}"
-    expect(safeLines(text)).toBe("\u001b[2m{\n\t\"name\": \"a\\u202e\\u200b\\u001b]0;t\\u0007\"\u001b[0m\n}")
+    expect(escapeMultiline(text)).toBe("\u001b[2m{\n\t\"name\": \"a\\u202e\\u200b\\u001b]0;t\\u0007\"\u001b[0m\n}")
   })
   it("is measured in columns, and cut to them", () => {
-    expect(textWidth("漢字\u001b[1me\u0301\u001b[0m")).toBe(5)
+    expect(measureWidth("漢字\u001b[1me\u0301\u001b[0m")).toBe(5)
     expect(truncate("漢字漢字", 5)).toBe("漢字…")
     expect(truncate("short", 5)).toBe("short")
   })
@@ -27,9 +33,9 @@ describe("text of others on a terminal", () => {
 describe("a table", () => {
   const rows = [["hello", "a very long cell that does not fit"], ["x", "y\nz"]]
   it("is cut to the width of a terminal, and whole in a pipe", () => {
-    const narrow = table(["NAME", "WHAT"], rows, { isTerminal: true, hasColor: false, columns: 20 })
+    const narrow = formatTable(["NAME", "WHAT"], rows, { isTerminal: true, hasColor: false, columns: 20 })
     expect(narrow.split("\n")).toEqual(["NAME   WHAT", "hello  a very long …", "x      y\\nz"])
-    const whole = table(["NAME", "WHAT"], rows, { isTerminal: false, hasColor: false, columns: 20 })
+    const whole = formatTable(["NAME", "WHAT"], rows, { isTerminal: false, hasColor: false, columns: 20 })
     expect(whole).toContain("a very long cell that does not fit")
   })
 })
@@ -42,5 +48,5 @@ it("quantities read as people say them", () => {
     "2 h",
     "5 d"
   ])
-  expect([counted(1, "file"), counted(2, "file")]).toEqual(["1 file", "2 files"])
+  expect([pluralize(1, "file"), pluralize(2, "file")]).toEqual(["1 file", "2 files"])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { shellWord } from "../../../src/cli/terminal/shellWord.ts"
+import { quoteShellWord } from "../../../src/cli/terminal/shellWord.ts"
 
 it.each([
   ["hello", "hello"],
@@ -11,5 +11,5 @@ it.each([
   ["$(id)", "'$(id)'"],
   ["", "''"]
 ])("%j is the word %s of a command", (given, word) => {
-  expect(shellWord(given)).toBe(word)
+  expect(quoteShellWord(given)).toBe(word)
 })

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { sparkLine } from "../../../src/cli/terminal/sparkLine.ts"
+import { formatSparkline } from "../../../src/cli/terminal/sparkLine.ts"
 
 it.each<readonly [ReadonlyArray<number | undefined>, string]>([
   [[], ""],
@@ -9,5 +9,5 @@ it.each<readonly [ReadonlyArray<number | undefined>, string]>([
   [[undefined], "·"],
   [[1e12, -1], "█▁"]
 ])("draws %j as %s", (values, line) => {
-  expect(sparkLine(values)).toBe(line)
+  expect(formatSparkline(values)).toBe(line)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { table } from "../../../src/cli/terminal/table.ts"
+import { formatTable } from "../../../src/cli/terminal/table.ts"
 
 const id = "01m80yqq5mpfzvahn1sfvx7mvm"
 const uuid = "kscs8ogsg4w8cg8kgkco4ws4-2b7e1516"
@@ -42,7 +42,7 @@ describe("a table", () => {
   it("never cuts what a command takes, and is no wider than its terminal", () => {
     for (const columns of [40, 44, 60, 80, 120]) {
       for (const [headings, row] of tables) {
-        const text = table(headings, [row, row], { columns, isTerminal: true, hasColor: false })
+        const text = formatTable(headings, [row, row], { columns, isTerminal: true, hasColor: false })
         for (const [index, cell] of row.entries()) {
           if (copied.includes(headings[index] ?? "")) {
             expect([columns, text]).toEqual([columns, expect.stringContaining(cell)])
@@ -58,7 +58,7 @@ describe("a table", () => {
   it("has a few lines for each row where there is no room beside each other", () => {
     const [headings, row] = tables[0] ?? [[], []]
     const surface = { isTerminal: true, hasColor: false }
-    expect(table(headings, [row, [...row.slice(0, 6), ""]], { columns: 44, ...surface })).toBe(`RUN    ${id}
+    expect(formatTable(headings, [row, [...row.slice(0, 6), ""]], { columns: 44, ...surface })).toBe(`RUN    ${id}
 WHAT   deploy
 OF     hello
 STATE  succeeded
@@ -72,6 +72,6 @@ OF     hello
 STATE  succeeded
 ASKED  3 min ago
 TOOK   12 s`)
-    expect(table(headings, [row], { columns: 80, ...surface }).split("\n")).toHaveLength(2)
+    expect(formatTable(headings, [row], { columns: 80, ...surface }).split("\n")).toHaveLength(2)
   })
 })

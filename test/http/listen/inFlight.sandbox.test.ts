@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect } from "node:net"
-import { boundInFlight, maxInFlight } from "../../../src/http/listen/inFlight.ts"
+import { limitInFlight, maxInFlight } from "../../../src/http/listen/inFlight.ts"
 import { liveHeap } from "../../fixtures/heap.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
@@ -10,7 +10,7 @@ import { settingsFileWith, startService } from "../../fixtures/service.ts"
 const serving = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
   Effect.acquireRelease(
     Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
-      const server = createServer(boundInFlight(handle))
+      const server = createServer(limitInFlight(handle))
       server.listen(0, "127.0.0.1", () => {
         const address = server.address()
         const port = typeof address === "object" && address !== null ? address.port : 0

@@ -1,12 +1,12 @@
 import { Headers, HttpServerResponse } from "@effect/platform"
 import { FastCheck, Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { sessionIdIn, withoutSession, withSession } from "../../../src/http/session/cookie.ts"
+import { readSessionId, withoutSession, withSession } from "../../../src/http/session/cookie.ts"
 
 const id = "a".repeat(43)
 const other = "b".repeat(43)
 const found = (cookie: string | undefined, more: Record<string, string> = {}) =>
-  Option.getOrUndefined(sessionIdIn(Headers.fromInput({ ...more, ...(cookie === undefined ? {} : { cookie }) })))
+  Option.getOrUndefined(readSessionId(Headers.fromInput({ ...more, ...(cookie === undefined ? {} : { cookie }) })))
 
 const https = [{ "x-forwarded-proto": "https" }, { "x-forwarded-proto": "HTTPS, http" }, {
   origin: "https://berth.example.com"

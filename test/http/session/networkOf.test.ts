@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { networkOf } from "../../../src/http/session/networkOf.ts"
+import { toNetwork } from "../../../src/http/session/networkOf.ts"
 
 describe("networkOf", () => {
   it.each([
@@ -12,6 +12,6 @@ describe("networkOf", () => {
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
     ["", ""]
   ])("of %j is %j", (address, network) => {
-    expect(networkOf(address)).toBe(network)
+    expect(toNetwork(address)).toBe(network)
   })
 })

@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { sameSecret } from "../../../src/http/session/sameSecret.ts"
+import { isSameSecret } from "../../../src/http/session/sameSecret.ts"
 
 describe("sameSecret", () => {
   it.each([
@@ -12,7 +12,7 @@ describe("sameSecret", () => {
     ["", false],
     ["open-sesame\0", false]
   ])("compares the whole of %j", (given, same) => {
-    expect(sameSecret(given, Redacted.make("open-sesame"))).toBe(same)
+    expect(isSameSecret(given, Redacted.make("open-sesame"))).toBe(same)
   })
 
   // Of a secret this long a comparison that stops at the first difference takes a thousandth of the time.
@@ -24,7 +24,7 @@ describe("sameSecret", () => {
     for (let round = 0; round < 40; round++) {
       texts.forEach((text, index) => {
         const started = performance.now()
-        expect(sameSecret(text, secret)).toBe(false)
+        expect(isSameSecret(text, secret)).toBe(false)
         fastest[index] = Math.min(fastest[index] ?? 0, performance.now() - started)
       })
     }

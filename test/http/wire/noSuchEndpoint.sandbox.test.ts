@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { noSuchEndpoint } from "../../../src/http/wire/noSuchEndpoint.ts"
+import { makeEndpointNotFound } from "../../../src/http/wire/noSuchEndpoint.ts"
 import { addressOf, operations } from "../../fixtures/operations.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
@@ -21,14 +21,14 @@ describe("noSuchEndpoint", () => {
     ],
     ["PUT", "/API/Servers/", 405, "PUT is not allowed on /api/servers: use GET or POST", "GET, HEAD, POST"]
   ])("%s %s is a %i", (method, url, status, message, allow) => {
-    const error = noSuchEndpoint({ method, url })
+    const error = makeEndpointNotFound({ method, url })
     expect(error.message).toBe(message)
     expect(error.status).toBe(status)
     expect(error.headers?.["allow"]).toBe(allow)
   })
 
   it("repeats no more than the beginning of a long path", () => {
-    const { message } = noSuchEndpoint({ method: "GET", url: `/${"x".repeat(900_000)}?${"y".repeat(1_000)}` })
+    const { message } = makeEndpointNotFound({ method: "GET", url: `/${"x".repeat(900_000)}?${"y".repeat(1_000)}` })
     expect(message.length).toBeLessThan(300)
     expect(message).toContain("xxx…")
   })

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fenceData } from "../../../src/mcp/answers/fenceData.ts"
-import { newestLogs } from "../../../src/mcp/answers/newestLogs.ts"
+import { tailLogs } from "../../../src/mcp/answers/newestLogs.ts"
 
 describe("logs for an agent", () => {
   it("keep their newest whole lines when there are more than fit", () => {
-    expect(newestLogs("one\ntwo\nthree\n", 100)).toEqual({ text: "one\ntwo\nthree", cut: false })
-    expect(newestLogs("one\ntwo\nthree\n", 10)).toEqual({ text: "two\nthree", cut: true })
-    expect(newestLogs("one\ntwo\nthree\n", 8)).toEqual({ text: "three", cut: true })
-    expect(newestLogs("ü".repeat(10), 7).text.length).toBeLessThanOrEqual(7)
+    expect(tailLogs("one\ntwo\nthree\n", 100)).toEqual({ text: "one\ntwo\nthree", cut: false })
+    expect(tailLogs("one\ntwo\nthree\n", 10)).toEqual({ text: "two\nthree", cut: true })
+    expect(tailLogs("one\ntwo\nthree\n", 8)).toEqual({ text: "three", cut: true })
+    expect(tailLogs("ü".repeat(10), 7).text.length).toBeLessThanOrEqual(7)
   })
 
   it("are counted as an agent reads them", () => {
-    const { cut, text } = newestLogs("\u0001".repeat(1_000), 1_000)
+    const { cut, text } = tailLogs("\u0001".repeat(1_000), 1_000)
     expect([cut, text.length]).toEqual([true, 1_000])
-    expect(newestLogs("\u001b[31mred\u001b[0m\n".repeat(100), 399)).toMatchObject({ cut: false })
+    expect(tailLogs("\u001b[31mred\u001b[0m\n".repeat(100), 399)).toMatchObject({ cut: false })
   })
 })
 

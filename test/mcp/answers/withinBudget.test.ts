@@ -2,11 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import { FastCheck, Predicate } from "effect"
 import type { ObjectSchema } from "../../../src/mcp/answers/slimSchema.ts"
-import { longestAnswer, withinBudget } from "../../../src/mcp/answers/withinBudget.ts"
-import { toolsFor } from "../../../src/mcp/toolsFor.ts"
+import { fitToBudget, longestAnswer } from "../../../src/mcp/answers/withinBudget.ts"
+import { listTools } from "../../../src/mcp/toolsFor.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
-const tools = toolsFor({ readOnly: false })
+const tools = listTools({ readOnly: false })
 const schemaOf = (tool: string): ObjectSchema =>
   tools.find(({ name }) => name === tool)?.outputSchema ?? { type: "object" }
 const lengthOf = (value: unknown) => JSON.stringify(value).length
@@ -65,14 +65,14 @@ describe("an answer for an agent", () => {
   const scan = schemaOf("scan_server")
 
   it("stays as it is while it is short", () => {
-    expect(withinBudget({ runs: [1, 2], next: null }, schemaOf("list_runs"))).toEqual({ runs: [1, 2], next: null })
+    expect(fitToBudget({ runs: [1, 2], next: null }, schemaOf("list_runs"))).toEqual({ runs: [1, 2], next: null })
   })
 
   it.each(tools)("of $name is short enough and fits its schema, whatever is in it", ({ outputSchema }) => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     FastCheck.sample(anyAnswer(outputSchema), { seed, numRuns: inPart(25, 8) }).forEach((answer, run) => {
       const about = (value: unknown) => ({ seed, run, value })
-      const kept = withinBudget(answer, outputSchema)
+      const kept = fitToBudget(answer, outputSchema)
       expect(about(lengthOf(kept) < longestAnswer)).toEqual(about(true))
       expect(about(invalidIn(outputSchema, kept))).toEqual(about([]))
       const leftOut = Predicate.isRecord(kept["leftOut"]) ? kept["leftOut"] : {}
@@ -98,7 +98,7 @@ describe("an answer for an agent", () => {
 
   it("tells of every stack when one compose file is longer than all of it", () => {
     const stacks = [deployed("long", "services: {}\n".repeat(10_000)), deployed("short", "services: {}\n")]
-    const answer = withinBudget({ deployed: stacks }, scan)
+    const answer = fitToBudget({ deployed: stacks }, scan)
     expect(answer["leftOut"]).toBeUndefined()
     expect(answer["deployed"]).toMatchObject([
       { name: "long", composeFileContent: expect.stringMatching(/^services[^]*… \(110000 characters left out\)$/) },
@@ -113,7 +113,7 @@ describe("an answer for an agent", () => {
         const all = sizes.map(([length, content], index) =>
           deployed(`${index}-`.padEnd(length, "n"), content === null ? null : "c".repeat(content))
         )
-        const answer = withinBudget({ deployed: all }, scan)
+        const answer = fitToBudget({ deployed: all }, scan)
         const names = new Set(listOf(answer["deployed"]).map(nameOf))
         const spare = longestAnswer - 2_000 - lengthOf(answer)
         // The least that could have been said of it: 60 characters of its file, and how many are missing.
@@ -134,7 +134,7 @@ describe("an answer for an agent", () => {
       name: `project-${index}`,
       servers: Array.from({ length: 100 }, () => ({ serverName: "s".repeat(50) }))
     }))
-    const answer = withinBudget({ projects, applications: [], servers: [], errors: [] }, schemaOf("overview"))
+    const answer = fitToBudget({ projects, applications: [], servers: [], errors: [] }, schemaOf("overview"))
     expect(listOf(answer["projects"]).map(nameOf)).toEqual(projects.map(({ name }) => name))
     const [first] = listOf(answer["projects"])
     const kept = Predicate.isRecord(first) ? listOf(first["servers"]).length : 0

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/deployScene.ts"
 import { eventually } from "../../sandbox/eventually.ts"
@@ -28,7 +28,7 @@ exec "$STAND_INS/docker" "$@"`
     ...stage,
     deployTo: (name: string) => stage.deployedWith({ remotePath: pathOf(name) }),
     restart: (name: string) =>
-      Effect.provide(stackAction("restart", { serverId: "1", remotePath: pathOf(name) }), stage.berth),
+      Effect.provide(executeStackAction("restart", { serverId: "1", remotePath: pathOf(name) }), stage.berth),
     hold: (name: string) => writeFileSync(hold, `${name}\n`),
     letGo: () => rmSync(hold),
     isUp: (name: string) => existsSync(join(stage.home, `up-${name}`)),

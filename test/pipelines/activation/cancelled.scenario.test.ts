@@ -3,7 +3,7 @@ import { Duration, Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/deployScene.ts"
@@ -67,7 +67,8 @@ exec ${program === "docker" ? "\"$STAND_INS/docker\"" : "/usr/bin/openssl"} "$@"
     version,
     deployed: Effect.scoped(stage.deployed),
     read: (name: string) => readFileSync(join(stage.remote, name), "utf8"),
-    does: (action: StackAction) => Effect.provide(stackAction(action, { serverId: "1", remotePath }), stage.berth)
+    does: (action: StackAction) =>
+      Effect.provide(executeStackAction(action, { serverId: "1", remotePath }), stage.berth)
   }
 })
 

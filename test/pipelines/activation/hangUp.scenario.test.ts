@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import { scene } from "../../fixtures/deployScene.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
@@ -35,7 +35,7 @@ describe.each([false, true])("a server that hangs up (sudo: %s)", (sudo) => {
       const state = docker("inspect", "--format", "{{.State.Status}}", "shop-web-1")
       yield* eventually(Effect.map(state, (is) => is === "running"))
 
-      const stop = Effect.provide(stackAction("stop", { serverId: "1", remotePath: "~/containers/shop" }), berth)
+      const stop = Effect.provide(executeStackAction("stop", { serverId: "1", remotePath: "~/containers/shop" }), berth)
       yield* cutIn("stop", stop)
       yield* eventually(Effect.map(state, (is) => is === "exited"))
     }), 60_000)

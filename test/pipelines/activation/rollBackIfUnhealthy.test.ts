@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { releaseToRestore } from "../../../src/pipelines/activation/rollBackIfUnhealthy.ts"
+import { chooseReleaseToRestore } from "../../../src/pipelines/activation/rollBackIfUnhealthy.ts"
 
 describe("the release that is started again after a deploy", () => {
   it.each(
@@ -12,7 +12,7 @@ describe("the release that is started again after a deploy", () => {
       ["unhealthy", "rollback", undefined, undefined]
     ] as const
   )("of a %s stack with onUnhealthy %s and release %s before is %s", (status, onUnhealthy, before, release) => {
-    const restored = releaseToRestore({ status }, Option.fromNullable(before), onUnhealthy)
+    const restored = chooseReleaseToRestore({ status }, Option.fromNullable(before), onUnhealthy)
     expect(Option.getOrUndefined(restored)).toBe(release)
   })
 })

@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { changesOf, followUpFields, updateFields } from "../../../src/pipelines/applications/changes.ts"
+import { buildUpdateFields, computeBuildChanges, followUpFields } from "../../../src/pipelines/applications/changes.ts"
 import type { PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
 import { type Declaration, plan, record } from "./plans.ts"
 
@@ -21,7 +21,7 @@ describe("updateFields", () => {
       publish_directory: "/"
     }]
   ])("%s", (_, given, expected) => {
-    expect(updateFields(plan(given))).toEqual({
+    expect(buildUpdateFields(plan(given))).toEqual({
       build_pack: "autopack",
       git_repository: "git@git.test:2004/ann/shop.git",
       git_branch: "master",
@@ -101,7 +101,7 @@ describe("changesOf", () => {
       [["is_static", "Static site", true, false], ["publish_directory", "Publish directory", "dist", "/"]]
     ]
   ])("%s", (_, given, live, expected) => {
-    expect(changesOf(plan(given), record(live))).toEqual(
+    expect(computeBuildChanges(plan(given), record(live))).toEqual(
       expected.map(([field, label, old, next]) => ({ field, label, old, new: next }))
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { createFields, type NewApp } from "../../../src/pipelines/applications/createFields.ts"
+import { buildCreateFields, type NewApp } from "../../../src/pipelines/applications/createFields.ts"
 
 const defaults = { projectUuid: "project", serverUuid: "server", privateKeyUuid: "key" }
 const app = { name: "shop", gitRepo: "git@git.test:2004/ann/shop.git" }
@@ -41,6 +41,6 @@ describe("createFields", () => {
       { git_branch: "main", ports_exposes: "80", base_directory: "/web" }
     ]
   ])("%s", (_, given, expected) => {
-    expect(createFields({ ...app, ...given }, defaults)).toEqual({ ...fields, ...expected })
+    expect(buildCreateFields({ ...app, ...given }, defaults)).toEqual({ ...fields, ...expected })
   })
 })

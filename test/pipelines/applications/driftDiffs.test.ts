@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { driftDiffs } from "../../../src/pipelines/applications/driftDiffs.ts"
+import { computeDriftDiffs } from "../../../src/pipelines/applications/driftDiffs.ts"
 import type { AppEnv, PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
 import { type Declaration, env, plan, record } from "../applications/plans.ts"
 
@@ -160,7 +160,11 @@ const cases: ReadonlyArray<Case> = [
 
 describe("driftDiffs", () => {
   it.each(cases)("$says", ({ diffs, envs = [], local, remote }) => {
-    const found = driftDiffs(plan(local), record(remote), envs === "unreadable" ? Option.none() : Option.some(envs))
+    const found = computeDriftDiffs(
+      plan(local),
+      record(remote),
+      envs === "unreadable" ? Option.none() : Option.some(envs)
+    )
     expect(found).toEqual({
       diffs: diffs.map(([field, label, here, there]) => ({ field, label, local: here, remote: there })),
       unknown: []
@@ -169,7 +173,7 @@ describe("driftDiffs", () => {
 
   it("tells what is hidden apart from what differs", () => {
     const hidden = env("HOST_PORT", { hidden: "the token may not read it" })
-    expect(driftDiffs(plan({ port: 3000 }), record(), Option.some([hidden]))).toEqual({
+    expect(computeDriftDiffs(plan({ port: 3000 }), record(), Option.some([hidden]))).toEqual({
       diffs: [],
       unknown: [{ field: "port", label: "HOST_PORT", reason: "the token may not read it" }]
     })
@@ -184,7 +188,7 @@ describe("driftDiffs", () => {
   ])("says that %s", (_, applied, local, remote, changed) => {
     const app = record({ git_branch: remote })
     const before = { plan: plan({ branch: applied }), app }
-    expect(driftDiffs(plan({ branch: local }), app, Option.none(), before).diffs).toEqual([
+    expect(computeDriftDiffs(plan({ branch: local }), app, Option.none(), before).diffs).toEqual([
       { field: "branch", label: "Branch", local, remote, applied, changed }
     ])
   })
@@ -237,7 +241,7 @@ describe("driftDiffs", () => {
   ])("tells %s", (_, now, before, given, port, diff) => {
     const app = record(given)
     const envs = port === undefined ? [] : [env("HOST_PORT", port)]
-    const { diffs } = driftDiffs(plan(now), app, Option.some(envs), { plan: plan(before), app })
+    const { diffs } = computeDriftDiffs(plan(now), app, Option.some(envs), { plan: plan(before), app })
     expect(diffs.map(({ applied, changed, field }) => [field, applied, changed])).toEqual([diff])
   })
 
@@ -249,6 +253,9 @@ describe("driftDiffs", () => {
       app: { ...now, publish_directory: "out" }
     }
     const wanted = plan({ static: true, publishDir: "build" })
-    expect(driftDiffs(wanted, now, Option.none(), before).diffs).toMatchObject([{ applied: "out", changed: "here" }])
+    expect(computeDriftDiffs(wanted, now, Option.none(), before).diffs).toMatchObject([{
+      applied: "out",
+      changed: "here"
+    }])
   })
 })

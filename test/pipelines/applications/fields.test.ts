@@ -1,8 +1,8 @@
 import { JSONSchema, Predicate } from "effect"
 import { describe, expect, it } from "vitest"
-import { updateFields } from "../../../src/pipelines/applications/changes.ts"
-import { createFields } from "../../../src/pipelines/applications/createFields.ts"
-import { comparedInDrift, comparedInUpsert, writtenFields } from "../../../src/pipelines/applications/fields.ts"
+import { buildUpdateFields } from "../../../src/pipelines/applications/changes.ts"
+import { buildCreateFields } from "../../../src/pipelines/applications/createFields.ts"
+import { listDriftFields, listUpsertFields, listWrittenFields } from "../../../src/pipelines/applications/fields.ts"
 import { CreateApp } from "../../../src/schema/applications/CreateApp.ts"
 import { plan } from "./plans.ts"
 
@@ -11,11 +11,11 @@ describe("the fields of an application", () => {
     "of a %s application are written where they are compared",
     (buildPack) => {
       const wanted = plan({ buildpack: buildPack, static: true })
-      const written = Object.keys(updateFields(wanted))
+      const written = Object.keys(buildUpdateFields(wanted))
       expect(written.toSorted()).toEqual(
-        [...writtenFields(wanted).map(({ record }) => record.key), "ports_exposes"].toSorted()
+        [...listWrittenFields(wanted).map(({ record }) => record.key), "ports_exposes"].toSorted()
       )
-      const compared = [...comparedInDrift(wanted), ...comparedInUpsert(wanted)].map(({ record }) => record.key)
+      const compared = [...listDriftFields(wanted), ...listUpsertFields(wanted)].map(({ record }) => record.key)
       expect(compared.filter((record) => !written.includes(record))).toEqual([])
     }
   )
@@ -28,7 +28,7 @@ describe("the fields of an application", () => {
         .map(([name, property]) => [name, Predicate.hasProperty(property, "default") ? property.default : undefined])
     )
     const create = { name: "a", gitRepo: "b", buildpack: "composestack", isStatic: true } as const
-    const sent = createFields(create, { projectUuid: "p", serverUuid: "s", privateKeyUuid: "k" })
+    const sent = buildCreateFields(create, { projectUuid: "p", serverUuid: "s", privateKeyUuid: "k" })
     expect(sent).toMatchObject({
       git_branch: described["gitBranch"],
       publish_directory: described["publishDir"],

@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { hostPortOf } from "../../../src/pipelines/applications/hostPort.ts"
+import { findHostPort } from "../../../src/pipelines/applications/hostPort.ts"
 import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
 
 const env = (id: number, key: string, isPreview: boolean) => ({
@@ -11,8 +11,8 @@ const env = (id: number, key: string, isPreview: boolean) => ({
 
 describe("hostPortOf", () => {
   it("takes the application's own HOST_PORT, wherever that of its previews stands", () => {
-    const found = hostPortOf([env(1, "OTHER", false), env(2, "HOST_PORT", true), env(3, "HOST_PORT", false)])
+    const found = findHostPort([env(1, "OTHER", false), env(2, "HOST_PORT", true), env(3, "HOST_PORT", false)])
     expect(Option.map(found, ({ record }) => record.id)).toEqual(Option.some(3))
-    expect(hostPortOf([env(2, "HOST_PORT", true)])).toEqual(Option.none())
+    expect(findHostPort([env(2, "HOST_PORT", true)])).toEqual(Option.none())
   })
 })

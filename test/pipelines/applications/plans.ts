@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { type AppPlan, planWith } from "../../../src/pipelines/applications/appPlan.ts"
+import { type AppPlan, planEntryWith } from "../../../src/pipelines/applications/appPlan.ts"
 import type { AppEnv, PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
 import { PlatformEntry } from "../../../src/schema/applications/PlatformFile.ts"
 import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
@@ -12,7 +12,7 @@ export const plan = (given: Declaration = {}): AppPlan => {
   const raw = Object.fromEntries(
     Object.entries({ name: "shop", buildpack: "autopack", ...given }).filter(([, value]) => value !== undefined)
   )
-  return planWith(
+  return planEntryWith(
     { raw, entry: Schema.decodeUnknownSync(PlatformEntry)(raw), warnings: [] },
     { owner: "ann", name: "shop" },
     "git@git.test:2004/ann/shop.git"

@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
-import { entryNamed, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
+import { findEntry, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 
 const reading = (text: string) =>
@@ -111,6 +111,6 @@ describe("entryNamed", () => {
     ["c", undefined],
     ["B", undefined]
   ])("%j is %j", (name, expected) => {
-    expect(Option.getOrUndefined(entryNamed(apps, name))?.entry.name).toBe(expected)
+    expect(Option.getOrUndefined(findEntry(apps, name))?.entry.name).toBe(expected)
   })
 })

@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { imageTar, imageTarBytes } from "../../../src/pipelines/archive/imageTar.ts"
+import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 
 const path = "/projects/shop/shop.tar"
@@ -52,9 +52,9 @@ export const partOf = (
   names?: ReadonlyArray<string>
 ) =>
   Effect.gen(function*() {
-    const part = imageTar(laidOut(archive, names), new Set(leftOut))
+    const part = buildImageTar(laidOut(archive, names), new Set(leftOut))
     // Its chunks are lent.
-    const copies = Stream.map(yield* imageTarBytes(archive, part), (chunk) => Buffer.from(chunk))
+    const copies = Stream.map(yield* streamImageTar(archive, part), (chunk) => Buffer.from(chunk))
     const all = Buffer.concat([...yield* Stream.runCollect(copies)])
     return all.length === part.size ? all : yield* Effect.dieMessage(`${all.length} bytes in place of ${part.size}`)
   }).pipe(Effect.provide(archiveLayer(bytes)))

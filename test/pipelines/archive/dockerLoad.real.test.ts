@@ -5,8 +5,8 @@ import { Array, Effect, Layer, Option, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { gzipSync } from "node:zlib"
 import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { imageTar, imageTarBytes } from "../../../src/pipelines/archive/imageTar.ts"
-import { knownLayers } from "../../../src/pipelines/archive/knownLayers.ts"
+import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
+import { findKnownLayers } from "../../../src/pipelines/archive/knownLayers.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { buildImage, containerdKeepsImages, docker, realDocker, saveImage, uniqueName } from "../../fixtures/docker.ts"
 import { laidOut, realArchive, realArchives } from "./archiveOf.ts"
@@ -47,14 +47,14 @@ const expectedId = ({ images: [image] }: ImageArchive) =>
 const writePart = (archive: ImageArchive, chains: ReadonlyArray<ReadonlyArray<string>>, name?: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
-    const known = knownLayers(archive.images, chains)
+    const known = findKnownLayers(archive.images, chains)
     const images = laidOut(archive, name === undefined ? undefined : [name], store)
     const digests = Array.zip(archive.images, images).flatMap(([{ layers }, { layout }]) =>
       Array.zip(layers, layout.layers).flatMap(([{ diffId }, digest]) => known.has(diffId) ? [digest] : [])
     )
-    const part = imageTar(images, new Set(digests))
+    const part = buildImageTar(images, new Set(digests))
     const path = `${yield* fs.makeTempDirectoryScoped({ prefix: "berth-part-" })}/part.tar`
-    yield* Stream.run(yield* imageTarBytes(archive, part), fs.sink(path))
+    yield* Stream.run(yield* streamImageTar(archive, part), fs.sink(path))
     return { path, size: part.size }
   })
 

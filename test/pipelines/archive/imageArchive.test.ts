@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
-import { padded } from "../../../src/pipelines/archive/tarHeader.ts"
+import { computePaddedSize } from "../../../src/pipelines/archive/tarHeader.ts"
 import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/tar.ts"
 import { packings, readArchive } from "./archiveOf.ts"
 
@@ -66,7 +66,9 @@ describe("readImageArchive", () => {
       expect(archive.members.slice(0, 3).map(({ name }) => name.split("/").at(-1))).toEqual(["file", "other", "third"])
       expect(archive.images[0]?.configId).toBe(imageId(big))
       expect(archive.images[0]?.layers.map(({ size }) => size)).toEqual([3_000_000, 3])
-      const contents = archive.members.map(({ end, size }) => bytes.subarray(end - padded(size)).subarray(0, size))
+      const contents = archive.members.map(({ end, size }) =>
+        bytes.subarray(end - computePaddedSize(size)).subarray(0, size)
+      )
       expect(contents[0]?.toString()).toBe("{}")
       expect(contents.some((content) => content.toString().includes("\"RepoTags\":[\"big\"]"))).toBe(true)
     }))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { gzipSync } from "node:zlib"
-import { imageTar, imageTarBytes } from "../../../src/pipelines/archive/imageTar.ts"
+import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
 import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/tar.ts"
 import { archiveLayer, laidOut, packings, partOf, readArchive, realArchive, realArchives } from "./archiveOf.ts"
 
@@ -107,7 +107,7 @@ describe("imageTar", () => {
     Effect.gen(function*() {
       const bytes = tar(entries)
       const archive = yield* readArchive(bytes)
-      const failure = yield* imageTarBytes(archive, imageTar(laidOut(archive), new Set())).pipe(
+      const failure = yield* streamImageTar(archive, buildImageTar(laidOut(archive), new Set())).pipe(
         Effect.flatMap(Stream.runDrain),
         Effect.provide(archiveLayer(bytes.subarray(0, 5_000))),
         Effect.flip

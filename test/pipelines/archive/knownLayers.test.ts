@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { knownLayers } from "../../../src/pipelines/archive/knownLayers.ts"
+import { findKnownLayers } from "../../../src/pipelines/archive/knownLayers.ts"
 
 const image = (...layers: ReadonlyArray<string>) => ({
   layers: layers.map((layer) => ({ member: `blobs/${layer}`, diffId: layer, size: 1 }))
 })
 const sent = (images: ReadonlyArray<ReturnType<typeof image>>, ...chains: ReadonlyArray<ReadonlyArray<string>>) => {
-  const known = knownLayers(images, chains)
+  const known = findKnownLayers(images, chains)
   return [...new Set(images.flatMap(({ layers }) => layers.map(({ diffId }) => diffId)))]
     .filter((diffId) => !known.has(diffId))
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { formatBytes } from "../../../src/schema/words/formatBytes.ts"
 import { containerdKeepsImages, docker } from "../../fixtures/docker.ts"
@@ -36,7 +36,7 @@ const scene = ({ settings, useSudo = false, ...line }: SceneOptions = {}) =>
     const bring = (bytes: Uint8Array) => must(() => writeFile(archive, bytes))
     /** Deploys what lies there, and answers what the plan said, what the result says and what went over the line. */
     const deployed = Effect.gen(function*() {
-      const plan = yield* containerPlan(request)
+      const plan = yield* planContainers(request)
       const before = yield* relay.up
       const result = yield* deploy(request)
       expect(result).toMatchObject({ success: true, healthy: true })

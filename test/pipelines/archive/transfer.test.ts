@@ -2,14 +2,14 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { gzipSync } from "node:zlib"
 import type { ImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { tarOf } from "../../../src/pipelines/archive/partialTransfer.ts"
+import { buildTransferTar } from "../../../src/pipelines/archive/partialTransfer.ts"
 import {
-  archiveHelp,
-  archiveNames,
+  buildImageSource,
+  chooseFallback,
+  computeTransferSize,
   decideTransfer,
-  fallback,
-  imageSource,
-  transferSize
+  describeArchiveRemedy,
+  listArchiveNames
 } from "../../../src/pipelines/archive/transfer.ts"
 import type { DeployFile } from "../../../src/pipelines/projects/deployFiles.ts"
 import { classicArchive, diffId, type ImageFixture, imageId, sha256, tar } from "../../fixtures/tar.ts"
@@ -123,10 +123,10 @@ describe("decideTransfer", () => {
       const archive = yield* archiveOf(shop)
       const there = [containerd("verified", before), facts(before), facts(), facts({ id: imageId(shop), layers: [] })]
       const transfers = there.map((facts) => decideTransfer(file, Option.some(archive), facts, "auto"))
-      const sizes = transfers.map((transfer) => transferSize(transfer, file))
+      const sizes = transfers.map((transfer) => computeTransferSize(transfer, file))
       expect(sizes.slice(2)).toEqual([100_000, 0])
       const sent = transfers.flatMap((transfer) =>
-        transfer.kind === "layers" ? [tarOf(transfer, "01KAFY5V3X0000000000000000").size] : []
+        transfer.kind === "layers" ? [buildTransferTar(transfer, "01KAFY5V3X0000000000000000").size] : []
       )
       expect(sizes.slice(0, 2)).toEqual(sent)
       expect(sent.every((size) => size < 10_000)).toBe(true)
@@ -143,8 +143,8 @@ describe("fallback", () => {
     const sizes: Array<readonly [kind: string, bytes: number]> = []
     let next = Option.some(decideTransfer(file, Option.some(archive), server, "auto"))
     while (Option.isSome(next) && sizes.length < 9) {
-      sizes.push([next.value.kind, transferSize(next.value, file)])
-      next = fallback(next.value, "no such layer")
+      sizes.push([next.value.kind, computeTransferSize(next.value, file)])
+      next = chooseFallback(next.value, "no such layer")
     }
     return sizes
   }
@@ -175,7 +175,7 @@ describe("fallback", () => {
       const archive = Option.some(yield* archiveOf(shop))
       const transfer = decideTransfer(file, archive, facts(before), "auto")
       for (const reason of ["write /x: no space left on device", "Cannot connect to the Docker daemon at unix:///x"]) {
-        expect(fallback(transfer, reason)).toEqual(Option.none())
+        expect(chooseFallback(transfer, reason)).toEqual(Option.none())
       }
     }))
 })
@@ -191,7 +191,7 @@ describe("archiveNames", () => {
       layout: Option.none(),
       directLayout: Option.none()
     })
-    const names = archiveNames({ images: [image("sha256:a"), image("sha256:b", "x", "y"), image("sha256:c", "x")] })
+    const names = listArchiveNames({ images: [image("sha256:a"), image("sha256:b", "x", "y"), image("sha256:c", "x")] })
     expect(names).toEqual([
       { name: "sha256:a", id: "sha256:a" },
       { name: "x", id: "sha256:c" },
@@ -206,7 +206,7 @@ describe("imageSource", () => {
   it.effect("says what the names have to mean afterwards", () =>
     Effect.gen(function*() {
       const archive = Option.some(yield* archiveOf(shop))
-      expect(imageSource({ kind: "whole" }, file, archive, facts())).toEqual({
+      expect(buildImageSource({ kind: "whole" }, file, archive, facts())).toEqual({
         from: "whole",
         archive: "shop.tar",
         platform: "",
@@ -220,12 +220,12 @@ describe("imageSource", () => {
     Effect.gen(function*() {
       const archive = yield* archiveOf(shop)
       const server = containerd("none")
-      const source = imageSource({ kind: "whole" }, file, Option.some(archive), server)
+      const source = buildImageSource({ kind: "whole" }, file, Option.some(archive), server)
       expect(source).toMatchObject({
         format: "{{json .RootFS.Layers}}",
         expected: sha256(`${layers}\n${layers}\n`)
       })
-      const named = imageSource({ kind: "names" }, file, Option.some(archive), server)
+      const named = buildImageSource({ kind: "names" }, file, Option.some(archive), server)
       expect(named.names[0]).toEqual({ name: "shop:latest", id: manifestId(archive) })
     }))
 
@@ -236,7 +236,7 @@ describe("imageSource", () => {
         const server = containerd(proof, before)
         const amd64 = { ...archive, images: archive.images.map((image) => ({ ...image, platform: "linux/amd64" })) }
         const transfer = decideTransfer(file, Option.some(amd64), server, "auto")
-        expect(imageSource(transfer, file, Option.some(amd64), server)).toMatchObject({
+        expect(buildImageSource(transfer, file, Option.some(amd64), server)).toMatchObject({
           from: "incoming",
           platform,
           names: [{ name: "shop:latest", id: manifestId(archive) }, { name: "shop:2", id: manifestId(archive) }],
@@ -247,11 +247,11 @@ describe("imageSource", () => {
     }))
 
   it("takes on trust what it could not read", () => {
-    expect(imageSource({ kind: "file" }, file, Option.none(), facts())).toMatchObject({
+    expect(buildImageSource({ kind: "file" }, file, Option.none(), facts())).toMatchObject({
       from: "file",
       names: []
     })
-    expect(imageSource({ kind: "none" }, undefined, Option.none(), facts())).toMatchObject({
+    expect(buildImageSource({ kind: "none" }, undefined, Option.none(), facts())).toMatchObject({
       from: "none",
       archive: "",
       names: []
@@ -278,10 +278,10 @@ describe("archiveHelp", () => {
       ["one that is sound", Option.some(archive), "Error response from daemon: conflict", ""]
     ] as const
   )("of %s", (_, archive, said, expected) => {
-    expect(archiveHelp(file, archive, said)).toBe(expected)
+    expect(describeArchiveRemedy(file, archive, said)).toBe(expected)
   })
 
   it("is nothing without an archive", () => {
-    expect(archiveHelp(undefined, none, "EOF")).toBe("")
+    expect(describeArchiveRemedy(undefined, none, "EOF")).toBe("")
   })
 })

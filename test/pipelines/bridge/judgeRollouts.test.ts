@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { judgeRollouts } from "../../../src/pipelines/bridge/judgeRollouts.ts"
+import { decideBridgedRollouts } from "../../../src/pipelines/bridge/judgeRollouts.ts"
 import type { PlatformAddresses } from "../../../src/pipelines/bridge/platformAddresses.ts"
 import { parsePreflight } from "../../../src/remote/deploy/preflightCommand.ts"
 import { proxyFileTest } from "../../layers/ProxyFileTest.ts"
@@ -32,7 +32,7 @@ const judged = (
     "stack\tid|image|true||web"
   ].join("\n"))
   const servers = [server, ...others.map((host) => storedServer({ id: host, name: host, host }))]
-  return judgeRollouts(server, ["web"], {
+  return decideBridgedRollouts(server, ["web"], {
     here: { compose: compose.join("\n"), env: "" },
     services: [{ name: "web", change: "recreate" }],
     facts

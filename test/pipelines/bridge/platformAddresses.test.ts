@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
-import { platformAddresses } from "../../../src/pipelines/bridge/platformAddresses.ts"
+import { readPlatformAddresses } from "../../../src/pipelines/bridge/platformAddresses.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
@@ -8,7 +8,7 @@ import { PlatformCalls } from "../../layers/PlatformTest.ts"
 /** The addresses, and the calls to the platform that they took. */
 const asked = (world: MemoryWorld) =>
   Effect.gen(function*() {
-    const found = yield* platformAddresses("/srv/shop")
+    const found = yield* readPlatformAddresses("/srv/shop")
     return { ...found, calls: (yield* yield* PlatformCalls).map(([operation]) => operation) }
   }).pipe(Effect.provide(memoryWorld(world)))
 
@@ -48,7 +48,7 @@ describe("the platform's addresses of a server", () => {
         Platform,
         Effect.map(Platform, (platform) => ({ ...platform, servers: Effect.never }))
       ).pipe(Layer.provideMerge(memoryWorld({ files })))
-      const waiting = yield* Effect.fork(Effect.provide(platformAddresses("/srv/shop"), silent))
+      const waiting = yield* Effect.fork(Effect.provide(readPlatformAddresses("/srv/shop"), silent))
       yield* TestClock.adjust("3 seconds")
       expect(yield* Fiber.join(waiting)).toEqual({
         addresses: [],

@@ -87,7 +87,7 @@ describe.skipIf(!realServer.available)(
           "proxy.targetIp": "127.0.0.1",
           "proxy.settle": Duration.seconds(3)
         })))
-        const wanted = Either.getOrThrow(edit.addRoute(text, { ...added, targetIp: "127.0.0.1" }))
+        const wanted = Either.getOrThrow(edit.insertRoute(text, { ...added, targetIp: "127.0.0.1" }))
         expect(now()).toBe(wanted._tag === "Edited" ? wanted.text : "")
       }))
   }

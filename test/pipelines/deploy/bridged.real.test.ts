@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { docker } from "../../fixtures/docker.ts"
@@ -66,7 +66,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
         expect(yield* deploy(request)).toMatchObject({ success: true, healthy: true })
         expect(readFileSync(file, "utf8")).toBe(text)
         yield* build("two")
-        const plan = yield* containerPlan(request)
+        const plan = yield* planContainers(request)
         expect(plan.services).toEqual([{
           name: "web",
           change: "recreate",

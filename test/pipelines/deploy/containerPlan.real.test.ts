@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker } from "../../fixtures/docker.ts"
 import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
@@ -32,7 +32,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 180_000 }, () => {
           local("more.txt", "1")
           local("container.json", JSON.stringify({ files: ["more.txt"] }))
           yield* Effect.gen(function*() {
-            const first = yield* containerPlan(request)
+            const first = yield* planContainers(request)
             expect(readdirSync(user.home)).not.toContain("containers")
             expect(first).toMatchObject({
               obstacles: [],
@@ -43,7 +43,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 180_000 }, () => {
             expect(yield* deploy({ ...request, planHash: first.planHash })).toMatchObject({ healthy: true })
             const before = yield* running
 
-            const { planHash, ...same } = yield* containerPlan(request)
+            const { planHash, ...same } = yield* planContainers(request)
             expect([...same.files, ...same.images].map(({ change }) => change)).toEqual([
               "same",
               "same",
@@ -94,7 +94,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 180_000 }, () => {
             expect(yield* held).toMatchObject({ healthy: true, uploadedFiles: [] })
 
             local(".env", "A=2\n")
-            const next = yield* containerPlan(request)
+            const next = yield* planContainers(request)
             expect(next.services).toEqual([{ name: "web", change: "recreate" }, { name: "db", change: "keep" }])
             expect(yield* deploy({ ...request, planHash: next.planHash })).toMatchObject({ uploadedFiles: [".env"] })
             const after = (yield* running).split("\n")

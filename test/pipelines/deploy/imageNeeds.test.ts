@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { imageNeeds } from "../../../src/pipelines/deploy/imageNeeds.ts"
+import { decideImageNeeds } from "../../../src/pipelines/deploy/imageNeeds.ts"
 import type { DeployPlan } from "../../../src/pipelines/deploy/planDeploy.ts"
 import type { ComposeService } from "../../../src/pipelines/projects/compose/composeFile.ts"
 import type { PullPolicy } from "../../../src/schema/deploy/Deploy.ts"
@@ -37,7 +37,7 @@ const services = [
   service({ name: "tool", image: "tool", runs: false })
 ]
 const needs = (policy: PullPolicy, given = plan(services, tar), archive = holding("shop:latest")) =>
-  imageNeeds(given, archive, there, policy, "Main")
+  decideImageNeeds(given, archive, there, policy, "Main")
 
 describe("the images that a stack needs beside its archive", () => {
   it("are pulled where they are missing, all of them, or not at all", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { preflightFailures } from "../../../src/pipelines/deploy/preflight.ts"
+import { findPreflightFailures } from "../../../src/pipelines/deploy/preflight.ts"
 import type { ServerFacts } from "../../../src/remote/deploy/preflightCommand.ts"
 
 const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
@@ -20,7 +20,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   serverImages: [],
   ...overrides
 })
-const preflightFailure = (...given: Parameters<typeof preflightFailures>) => preflightFailures(...given)[0]
+const preflightFailure = (...given: Parameters<typeof findPreflightFailures>) => findPreflightFailures(...given)[0]
 
 const arriving = { files: 100_000_000, images: 200_000_000 }
 
@@ -48,11 +48,11 @@ describe("preflightFailures", () => {
 
   it("are told together, and what only follows from another is left out", () => {
     const short = facts({ freeKiB: 1024, readOnly: "/srv" })
-    expect(preflightFailures(short, "Main", arriving, ["no image shop:latest"])).toEqual([
+    expect(findPreflightFailures(short, "Main", arriving, ["no image shop:latest"])).toEqual([
       expect.stringMatching(/may not write/),
       "no image shop:latest",
       expect.stringMatching(/free disk space/)
     ])
-    expect(preflightFailures({ ...short, composeKind: "none" }, "Main", arriving, ["no image"])).toHaveLength(1)
+    expect(findPreflightFailures({ ...short, composeKind: "none" }, "Main", arriving, ["no image"])).toHaveLength(1)
   })
 })

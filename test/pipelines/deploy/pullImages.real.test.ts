@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker, removeImages } from "../../fixtures/docker.ts"
 import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
@@ -29,7 +29,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
           expect(never.message).toMatch(/^Deploy failed at preflight: the project has no image archive/)
 
           registry.offer(name, "one")
-          const plan = yield* containerPlan(request)
+          const plan = yield* planContainers(request)
           expect(plan).toMatchObject({ obstacles: [], images: [{ name: image, change: "new", bytesToSend: 0 }] })
           expect(plan.warnings).toEqual([`the server pulls ${image} from its registry`])
           expect(yield* deploy({ ...request, planHash: plan.planHash })).toMatchObject({ healthy: true })

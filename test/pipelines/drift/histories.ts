@@ -6,7 +6,7 @@ import { RouteEdit } from "../../../src/pipelines/routes/RouteEdit.ts"
 import { decideUpsert } from "../../../src/pipelines/upsert/decideUpsert.ts"
 import { readPlan } from "../../../src/pipelines/upsert/inputs/readPlan.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
-import { route } from "../../../src/pipelines/verify/routeHop.ts"
+import { checkRoute } from "../../../src/pipelines/verify/routeHop.ts"
 import { differencesIn } from "../../../src/schema/applications/Drift.ts"
 import { GitHost } from "../../../src/services/githost/GitHost.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
@@ -124,7 +124,7 @@ export const agreed = Effect.gen(function*() {
       ...differing.map(({ label, old }) => [label, old] as const),
       ...stays.map(({ label, live: now }) => [label, now] as const)
     ]))
-  const way = yield* route(request.projectPath, yield* readPlan(request))
+  const way = yield* checkRoute(request.projectPath, yield* readPlan(request))
   const misses = routes.length > 0 || diffs.some(({ field }) => field === "domain")
   // An address that the platform still serves, and that is not declared there, is no hop of the way to a domain.
   expect(way.ok && way.warning === undefined ? routes.length === 0 : misses, JSON.stringify(way)).toBe(true)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { diskFinding } from "../../../src/pipelines/health/checkState.ts"
+import { checkFreeDisk } from "../../../src/pipelines/health/checkState.ts"
 
 const mebibyte = 1024 * 1024
 
 describe("free disk", () => {
   it("is enough where every directory has room", () => {
-    expect(diskFinding([{ directory: "/srv", free: 512 * mebibyte }, { directory: "/etc", free: 9_999 * mebibyte }]))
+    expect(checkFreeDisk([{ directory: "/srv", free: 512 * mebibyte }, { directory: "/etc", free: 9_999 * mebibyte }]))
       .toEqual({
         name: "free disk",
         ok: true,
@@ -14,7 +14,7 @@ describe("free disk", () => {
   })
 
   it("names the directory whose disk is short of it", () => {
-    expect(diskFinding([{ directory: "/srv", free: 9_999 * mebibyte }, { directory: "/etc", free: 511 * mebibyte }]))
+    expect(checkFreeDisk([{ directory: "/srv", free: 9_999 * mebibyte }, { directory: "/etc", free: 511 * mebibyte }]))
       .toMatchObject({
         ok: false,
         fix: "Free disk space at /etc, at least 512 MiB: old image archives are the first to go"

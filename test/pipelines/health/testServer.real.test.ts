@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
-import { fingerprint } from "../../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint } from "../../../src/services/hostKeys/hostKey.ts"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
 import { leftovers, realSsh, RealSshd, type SshUser } from "../../fixtures/openssh.ts"
@@ -30,7 +30,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("the connection test of a real
         expect(first).toMatchObject({ ready: false, hostKey: { standing: "new" }, logIn: { ok: null } })
         const hostKey = first.hostKey?.fingerprint ?? ""
         const [, key = ""] = (yield* sshd.hostKey()).split(" ")
-        expect(hostKey).toBe(fingerprint(Buffer.from(key, "base64")))
+        expect(hostKey).toBe(computeFingerprint(Buffer.from(key, "base64")))
         const second = yield* testServer({ ...input, hostKey })
         expect(second).toMatchObject({ hostKey: { fingerprint: hostKey, standing: "new" }, logIn: { ok: true } })
         const wrong = yield* testServer({ ...input, hostKey, password: Redacted.make("wrong") })

@@ -3,12 +3,12 @@ import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
 import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { AuthenticationFailed, SudoRefused } from "../../../src/schema/servers/Ssh.ts"
-import { type Contact, FirstContact, type ShownKey } from "../../../src/services/ssh/FirstContact.ts"
+import { type Contact, FirstContact, type PresentedKey } from "../../../src/services/ssh/FirstContact.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { type SshReply, SshTest } from "../../layers/SshTest.ts"
 
-const key: ShownKey = {
+const key: PresentedKey = {
   type: "ssh-ed25519",
   fingerprint: `SHA256:${"a".repeat(43)}`,
   standing: "known",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
+import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { docker } from "../../fixtures/docker.ts"
@@ -40,7 +40,7 @@ describe.skipIf(!realServer.available)(realServer.title("hooks of a deploy"), { 
           },
           afterDeploy: [note("third")]
         })
-        const plan = yield* containerPlan(request)
+        const plan = yield* planContainers(request)
         expect(plan.hooks?.map(({ when }) => when)).toEqual([
           "beforeDeploy",
           "beforeDeploy",
@@ -64,7 +64,7 @@ describe.skipIf(!realServer.available)(realServer.title("hooks of a deploy"), { 
         expect(yield* answer).toBe("one")
 
         // A plan binds the commands.
-        const bound = yield* containerPlan(request)
+        const bound = yield* planContainers(request)
         yield* declare({ beforeStart: { service: "web", command: inContainer("true") } })
         const moved = yield* Effect.flip(deploy({ ...request, planHash: bound.planHash }))
         expect(moved.message).toContain("a command of \"hooks\"")

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Schema } from "effect"
-import { startHookLines } from "../../../src/pipelines/hooks/beforeStart.ts"
-import { hooksOf, plannedHooks } from "../../../src/pipelines/hooks/Hooks.ts"
+import { buildStartHookLines } from "../../../src/pipelines/hooks/beforeStart.ts"
+import { listPlannedHooks, toHooks } from "../../../src/pipelines/hooks/Hooks.ts"
 import { runLocalHook } from "../../../src/pipelines/hooks/localHooks.ts"
 import { describeHook } from "../../../src/schema/deploy/describeHook.ts"
 import { DeployHooks } from "../../../src/schema/deploy/Hooks.ts"
@@ -26,24 +26,24 @@ describe("hooks of container.json", () => {
   })
 
   it("are listed in their order, and none where there is no command", () => {
-    expect(hooksOf(undefined)).toBeUndefined()
-    expect(hooksOf({ beforeDeploy: [], timeout: Duration.minutes(1) })).toBeUndefined()
-    const hooks = hooksOf({
+    expect(toHooks(undefined)).toBeUndefined()
+    expect(toHooks({ beforeDeploy: [], timeout: Duration.minutes(1) })).toBeUndefined()
+    const hooks = toHooks({
       afterDeploy: [["curl", "-f", "https://shop.test/"]],
       beforeDeploy: [["npm", "run", "a b"]],
       beforeStart: { service: "web", command: ["migrate", ""] }
     })
-    expect(hooks === undefined ? [] : plannedHooks(hooks).map(describeHook)).toEqual([
+    expect(hooks === undefined ? [] : listPlannedHooks(hooks).map(describeHook)).toEqual([
       "beforeDeploy here: npm run \"a b\"",
       "beforeStart in web: migrate \"\"",
       "afterDeploy here: curl -f https://shop.test/"
     ])
-    expect(startHookLines(hooks, "run1")).toEqual([
+    expect(buildStartHookLines(hooks, "run1")).toEqual([
       expect.stringMatching(/^hook\tweb\tberth-web-run-[0-9a-f]{12}\t600$/),
       "argument\txmigrate",
       "argument\tx"
     ])
-    expect(startHookLines(undefined, "run1")).toEqual([])
+    expect(buildStartHookLines(undefined, "run1")).toEqual([])
   })
 })
 

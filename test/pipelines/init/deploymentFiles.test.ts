@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { buildScript, composeYaml, dockerName } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderComposeYaml, renderPowerShellScript, toDockerName } from "../../../src/pipelines/init/deploymentFiles.ts"
 
 const deployment = { name: "app", imageFile: "Dockerfile", containerPort: 3000, hostPort: 2007 }
 
@@ -14,13 +14,13 @@ describe("dockerName", () => {
     ["日本", "app"],
     ["-", "app"]
   ])("%j becomes %j", (directory, name) => {
-    expect(dockerName(directory)).toBe(name)
+    expect(toDockerName(directory)).toBe(name)
   })
 })
 
 describe("composeYaml", () => {
   it.each(["app", "123", "on", "null", "1e3"])("is a stack of one service called %j", (name) => {
-    const text = composeYaml({ ...deployment, name }, "${HOST_PORT}")
+    const text = renderComposeYaml({ ...deployment, name }, "${HOST_PORT}")
     const stack: unknown = parse(text, { version: "1.1" })
     expect(stack).toEqual({
       services: {
@@ -39,7 +39,7 @@ describe("composeYaml", () => {
 
 describe("buildScript", () => {
   it("builds and saves under the project's name", () => {
-    const script = buildScript({ ...deployment, imageFile: "Containerfile" })
+    const script = renderPowerShellScript({ ...deployment, imageFile: "Containerfile" })
     expect(script).toContain("docker build @platform --tag $image --file 'Containerfile' .")
     expect(script).toContain("$image = 'app:latest'")
     expect(script).toContain("$archive = 'app.tar'")

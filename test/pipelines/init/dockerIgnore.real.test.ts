@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { dockerIgnore } from "../../../src/pipelines/init/dockerIgnore.ts"
+import { renderDockerIgnore } from "../../../src/pipelines/init/dockerIgnore.ts"
 import { docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -28,7 +28,7 @@ describe.each(builders)("a build with the %s builder", (builder) => {
         const imageFile = "FROM scratch\nCOPY data/seed.json /seed.json\nCOPY . /app\nCMD [\"/none\"]\n"
         yield* plant(directory, {
           "Dockerfile": imageFile,
-          ".dockerignore": dockerIgnore(imageFile),
+          ".dockerignore": renderDockerIgnore(imageFile),
           ".env": "SECRET=1\n",
           "old.tar": "big",
           "data/seed.json": "{}",

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest"
-import { dockerIgnore } from "../../../src/pipelines/init/dockerIgnore.ts"
+import { renderDockerIgnore } from "../../../src/pipelines/init/dockerIgnore.ts"
 
-const keptIn = (imageFile: string) => dockerIgnore(imageFile).split("\n").filter((line) => line.startsWith("!"))
+const keptIn = (imageFile: string) => renderDockerIgnore(imageFile).split("\n").filter((line) => line.startsWith("!"))
 
 describe("dockerIgnore", () => {
   it("keeps both build scripts out of the image", () => {
-    expect(dockerIgnore("").split("\n")).toEqual(expect.arrayContaining(["build-image-tar.ps1", "build-image-tar.sh"]))
+    expect(renderDockerIgnore("").split("\n")).toEqual(
+      expect.arrayContaining(["build-image-tar.ps1", "build-image-tar.sh"])
+    )
   })
 
   it.each<[string, ReadonlyArray<string>]>([

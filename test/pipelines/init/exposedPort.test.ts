@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { exposedPort } from "../../../src/pipelines/init/exposedPort.ts"
+import { findExposedPort } from "../../../src/pipelines/init/exposedPort.ts"
 
 describe("exposedPort", () => {
   it.each([
@@ -14,13 +14,13 @@ describe("exposedPort", () => {
     ["FROM a\nEXPOSE \\\n  7000\n", 7000],
     ["FROM a\nEXPOSE 53/udp 8000-8010\n", 8000]
   ])("%j exposes %d", (text, port) => {
-    expect(exposedPort(text)).toEqual(Option.some(port))
+    expect(findExposedPort(text)).toEqual(Option.some(port))
   })
 
   it.each(["FROM a\n", "# EXPOSE 80\n", "FROM a\nEXPOSE $NONE\n", "FROM a\nEXPOSE 53/udp\n", "FROM a\nEXPOSE 99999\n"])(
     "%j exposes nothing",
     (text) => {
-      expect(exposedPort(text)).toEqual(Option.none())
+      expect(findExposedPort(text)).toEqual(Option.none())
     }
   )
 })

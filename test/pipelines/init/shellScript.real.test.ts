@@ -4,7 +4,7 @@ import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { shellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderShellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
 import { docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -16,7 +16,12 @@ describe.skipIf(!realDocker.available)(realDocker.title("build-image-tar.sh with
       const directory = yield* temporaryDirectory
       const name = yield* uniqueName("berth-shell-script")
       yield* plant(directory, {
-        "build-image-tar.sh": shellScript({ name, imageFile: "Containerfile", containerPort: 3000, hostPort: 2007 }),
+        "build-image-tar.sh": renderShellScript({
+          name,
+          imageFile: "Containerfile",
+          containerPort: 3000,
+          hostPort: 2007
+        }),
         "Containerfile": `FROM scratch\nCOPY hello /hello\nLABEL only=${name}\n`,
         "hello": name
       })

@@ -4,10 +4,10 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { shellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderShellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
-const script = shellScript({ name: "shop", imageFile: "Containerfile", containerPort: 3000, hostPort: 2007 })
+const script = renderShellScript({ name: "shop", imageFile: "Containerfile", containerPort: 3000, hostPort: 2007 })
 
 // Logs its directory and arguments, saves images on request, and fails on request.
 const docker = `#!/bin/sh

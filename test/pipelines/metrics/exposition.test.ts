@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Metric, MetricBoundaries } from "effect"
-import { escapeLabel, exposition } from "../../../src/pipelines/metrics/exposition.ts"
+import { escapeLabel, formatMetrics } from "../../../src/pipelines/metrics/exposition.ts"
 import { samplesIn } from "../../fixtures/prometheus.ts"
 
 const recorded = Effect.map(
@@ -21,7 +21,7 @@ describe("the exposition of metrics", () => {
         "load"
       )
       for (const value of [0.05, 0.5, 0.6, 7]) yield* Metric.update(time, value)
-      const text = exposition(yield* recorded, [{ name: "expo_now", help: "Now", value: 1.5 }])
+      const text = formatMetrics(yield* recorded, [{ name: "expo_now", help: "Now", value: 1.5 }])
       const { samples, types } = samplesIn(text)
       expect(types).toEqual({ expo_total: "counter", expo_seconds: "histogram", expo_now: "gauge" })
       expect(text).toContain("# HELP expo_total All\\nof \\\\ them\n")

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Fiber, Layer, Ref, TestClock } from "effect"
-import { cachedProjects, makeKnown } from "../../../src/pipelines/overview/cachedProjects.ts"
+import { makeKnown, readCachedProjects } from "../../../src/pipelines/overview/cachedProjects.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -55,14 +55,14 @@ describe("the projects of an overview", () => {
     Effect.gen(function*() {
       yield* later
       const known = yield* makeKnown
-      const first = yield* cachedProjects(known, inAll)
+      const first = yield* readCachedProjects(known, inAll)
       expect(first.errors).toEqual([])
       expect(first.projects.length).toBe(many)
       // Its two configuration files and its compose file are looked at and read; the root is looked at once.
       expect(yield* counted).toEqual({ names: many + 1, find: 3 * many + 1, realPath: 0, read: 3 * many })
 
       yield* TestClock.adjust("1 minute")
-      const second = yield* cachedProjects(known, inAll)
+      const second = yield* readCachedProjects(known, inAll)
       expect(yield* counted).toEqual({ names: many + 1, find: 3 * many + 1, realPath: 0, read: 0 })
       const [before] = first.projects
       expect(second.projects[0]).toEqual({ ...before, observedAt: new Date(1_000_060_000).toISOString() })
@@ -71,7 +71,7 @@ describe("the projects of an overview", () => {
       const files = yield* LocalFiles
       yield* files.write(`${root}/p007/platform.json`, JSON.stringify([{ name: "other" }]))
       yield* counted
-      const third = yield* cachedProjects(known, inAll)
+      const third = yield* readCachedProjects(known, inAll)
       expect((yield* counted).read).toBe(3)
       const names = third.projects[7]?.declared.pipe(
         Either.map((apps) => apps.map(({ declared }) => declared.entry.name))
@@ -84,14 +84,14 @@ describe("the projects of an overview", () => {
   it.effect("are read again as long as they were written just now, and where a link leads somewhere", () =>
     Effect.gen(function*() {
       const known = yield* makeKnown
-      yield* cachedProjects(known, inAll)
+      yield* readCachedProjects(known, inAll)
       yield* counted
-      yield* cachedProjects(known, inAll)
+      yield* readCachedProjects(known, inAll)
       expect((yield* counted).read).toBe(5)
       yield* later
-      yield* cachedProjects(known, inAll)
+      yield* readCachedProjects(known, inAll)
       yield* counted
-      yield* cachedProjects(known, inAll)
+      yield* readCachedProjects(known, inAll)
       expect((yield* counted).read).toBe(2)
     }).pipe(Effect.provide(world({
       ...project("plain"),
@@ -102,7 +102,7 @@ describe("the projects of an overview", () => {
     Effect.gen(function*() {
       yield* later
       const known = yield* makeKnown
-      const slow = yield* Effect.fork(cachedProjects(known, inAll))
+      const slow = yield* Effect.fork(readCachedProjects(known, inAll))
       yield* TestClock.adjust("1500 millis")
       const { errors, projects } = yield* Fiber.join(slow)
       expect(projects.length).toBeGreaterThan(0)
@@ -111,10 +111,10 @@ describe("the projects of an overview", () => {
         `Only ${projects.length} of 100 directories of projects were looked at: no answer within 1.1 s`
       ])
       // Cached projects are not read again, so the next overview gets further.
-      const next = yield* Effect.fork(cachedProjects(known, { ...inAll, millis: 5_000 }))
+      const next = yield* Effect.fork(readCachedProjects(known, { ...inAll, millis: 5_000 }))
       yield* TestClock.adjust("5 seconds")
       expect((yield* Fiber.join(next)).projects.length).toBe(100)
-      const again = yield* Effect.fork(cachedProjects(known, { ...inAll, millis: 401 }))
+      const again = yield* Effect.fork(readCachedProjects(known, { ...inAll, millis: 401 }))
       yield* TestClock.adjust("401 millis")
       const stale = yield* Fiber.join(again)
       expect(stale.errors).toEqual([expect.stringMatching(/^Only 0 of 100 directories/)])
@@ -122,7 +122,7 @@ describe("the projects of an overview", () => {
       expect(new Set(stale.projects.map(({ observedAt }) => Date.parse(observedAt) < 1_000_006_500))).toEqual(
         new Set([true])
       )
-      const late = yield* Effect.fork(cachedProjects(known, { ...inAll, millis: 1 }))
+      const late = yield* Effect.fork(readCachedProjects(known, { ...inAll, millis: 1 }))
       yield* TestClock.adjust("1 millis")
       expect((yield* Fiber.join(late)).errors).toEqual([expect.stringContaining("The projects are not known")])
     }).pipe(Effect.provide(world(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import type { KnownProject } from "../../../src/pipelines/overview/cachedProjects.ts"
 import { makeChanges, observeChanges } from "../../../src/pipelines/overview/observeChanges.ts"
-import type { ServerSight } from "../../../src/pipelines/overview/observeServers.ts"
+import type { ServerObservation } from "../../../src/pipelines/overview/observeServers.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { platformTest } from "../../layers/PlatformTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -11,7 +11,7 @@ import { SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
 
 const root = "/srv/projects"
 const observedAt = "2026-01-02T03:04:05.678Z"
-const sight = (release: string | null): ServerSight => ({
+const sight = (release: string | null): ServerObservation => ({
   server: { id: "1", name: "Main", answers: true, latencyMs: 4, disks: [], observedAt },
   stackAt: () => ({ statuses: [], names: [], ports: [], release })
 })
@@ -79,7 +79,7 @@ describe("the number of changes of a project", () => {
   it.scoped("is missing where a server hangs or does not answer, or the project cannot be planned", () =>
     Effect.gen(function*() {
       const changes = yield* makeChanges
-      const silent: ServerSight = { ...sight(null), stackAt: undefined }
+      const silent: ServerObservation = { ...sight(null), stackAt: undefined }
       expect((yield* observeChanges([project("web")], [silent], nobody, 60_000, changes)).size).toBe(0)
       const unset = [{ ...project("web"), serverId: null }, { ...project("web"), hasComposeFile: false }]
       expect((yield* observeChanges(unset, [sight(null)], nobody, 60_000, changes)).size).toBe(0)

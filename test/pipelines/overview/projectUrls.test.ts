@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import type { KnownProject } from "../../../src/pipelines/overview/cachedProjects.ts"
-import { projectUrls, publishedPorts } from "../../../src/pipelines/overview/projectUrls.ts"
+import { listProjectUrls, parsePublishedPorts } from "../../../src/pipelines/overview/projectUrls.ts"
 
 const project: KnownProject = {
   name: "shop",
@@ -22,19 +22,21 @@ const urls = (
   host = "203.0.113.5",
   routed: ReadonlyArray<{ readonly domain: string; readonly target: string }> = [],
   hosts: ReadonlyArray<string> = [host]
-) => projectUrls(project, { applications: [], hosts, ports, routed, server: { host } })
+) => listProjectUrls(project, { applications: [], hosts, ports, routed, server: { host } })
 
 describe("published ports", () => {
   it("are those of Docker's words, ranges too, of TCP alone", () => {
-    expect(publishedPorts(["0.0.0.0:2000->80/tcp", "[::]:2000->80/tcp", ":::2001->81/tcp"]).map(({ port }) => port))
+    expect(
+      parsePublishedPorts(["0.0.0.0:2000->80/tcp", "[::]:2000->80/tcp", ":::2001->81/tcp"]).map(({ port }) => port)
+    )
       .toEqual([2000, 2000, 2001])
-    expect(publishedPorts(["127.0.0.1:8000-8002->9000-9002/tcp"])).toEqual([
+    expect(parsePublishedPorts(["127.0.0.1:8000-8002->9000-9002/tcp"])).toEqual([
       { address: "127.0.0.1", port: 8000, containerPort: 9000 },
       { address: "127.0.0.1", port: 8001, containerPort: 9001 },
       { address: "127.0.0.1", port: 8002, containerPort: 9002 }
     ])
-    expect(publishedPorts(["53/udp", "80/tcp", "0.0.0.0:53->53/udp", "<b>:1->2/tcp x", ""])).toEqual([])
-    expect(publishedPorts(["0.0.0.0:1-65535->1-65535/tcp"]).length).toBeLessThan(30)
+    expect(parsePublishedPorts(["53/udp", "80/tcp", "0.0.0.0:53->53/udp", "<b>:1->2/tcp x", ""])).toEqual([])
+    expect(parsePublishedPorts(["0.0.0.0:1-65535->1-65535/tcp"]).length).toBeLessThan(30)
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Ref, TestClock } from "effect"
-import { shared } from "../../../src/pipelines/overview/sharedOverview.ts"
+import { shareOverview } from "../../../src/pipelines/overview/sharedOverview.ts"
 
 /** An overview that takes a second, and how often one was made. */
 const slow = (made: Ref.Ref<number>) =>
@@ -15,7 +15,7 @@ describe("a shared overview", () => {
   it.scoped("is made once for all who ask within three seconds, and says its age", () =>
     Effect.gen(function*() {
       const made = yield* Ref.make(0)
-      const overview = yield* shared(slow(made))
+      const overview = yield* shareOverview(slow(made))
       const callers = yield* Effect.fork(Effect.all(Array.from({ length: 20 }, () => overview), { concurrency: 20 }))
       yield* TestClock.adjust("1 second")
       expect(new Set((yield* Fiber.join(callers)).map(({ ageMs }) => ageMs))).toEqual(new Set([1_000]))
@@ -32,7 +32,7 @@ describe("a shared overview", () => {
   it.scoped("goes on for the others when a caller leaves", () =>
     Effect.gen(function*() {
       const made = yield* Ref.make(0)
-      const overview = yield* shared(slow(made))
+      const overview = yield* shareOverview(slow(made))
       const first = yield* Effect.fork(overview)
       yield* TestClock.adjust("500 millis")
       const second = yield* Effect.fork(overview)
@@ -46,7 +46,7 @@ describe("a shared overview", () => {
     Effect.gen(function*() {
       const made = yield* Ref.make(0)
       const failing = Effect.zipRight(Ref.updateAndGet(made, (count) => count + 1), Effect.fail("broken"))
-      const overview = yield* shared(failing)
+      const overview = yield* shareOverview(failing)
       expect(yield* Effect.flip(overview)).toBe("broken")
       expect(yield* Effect.flip(overview)).toBe("broken")
       expect(yield* Ref.get(made)).toBe(2)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { projectState, stackState, worstFirst } from "../../../src/pipelines/overview/stackState.ts"
+import { computeProjectState, computeStackState, sortWorstFirst } from "../../../src/pipelines/overview/stackState.ts"
 import type { ObservedStack } from "../../../src/schema/Overview.ts"
 
 describe("stackState", () => {
@@ -16,11 +16,14 @@ describe("stackState", () => {
     [["Exited (0) 2 days ago", "Exited (137) 2 days ago"], "stopped", 0, 2],
     [["Created"], "stopped", 0, 1]
   ])("of %j is %s", (statuses, state, up, total) => {
-    expect(stackState({ statuses, release: null })).toEqual({ state, containers: { up, total } })
+    expect(computeStackState({ statuses, release: null })).toEqual({ state, containers: { up, total } })
   })
 
   it("of a release without containers is stopped: it can be started", () => {
-    expect(stackState({ statuses: [], release: "1" })).toEqual({ state: "stopped", containers: { up: 0, total: 0 } })
+    expect(computeStackState({ statuses: [], release: "1" })).toEqual({
+      state: "stopped",
+      containers: { up: 0, total: 0 }
+    })
   })
 })
 
@@ -52,7 +55,7 @@ describe("projectState", () => {
       ["not deployed", [stack("absent")], ["Attic: no answer"], null]
     ] as const
   )("is %s", (state, stacks, doubts, stateReason) => {
-    expect(projectState(stacks, doubts)).toEqual({ state, stateReason })
+    expect(computeProjectState(stacks, doubts)).toEqual({ state, stateReason })
   })
 
   it.each(
@@ -67,6 +70,6 @@ describe("projectState", () => {
       ...stack(each, ...each === null ? ["it was not observed"] : []),
       serverName: `web-${index + 1}`
     }))
-    expect(projectState(worstFirst(stacks), [], states.length)).toEqual({ state, stateReason })
+    expect(computeProjectState(sortWorstFirst(stacks), [], states.length)).toEqual({ state, stateReason })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { changedFacts } from "../../../src/pipelines/plans/changedFacts.ts"
 import type { FactKinds } from "../../../src/pipelines/plans/Fact.ts"
-import { planHash } from "../../../src/pipelines/plans/planHash.ts"
+import { computePlanHash } from "../../../src/pipelines/plans/planHash.ts"
 import { digestLength } from "../../../src/services/secrets/planHashDigest.ts"
 import { sha256 } from "../../fixtures/tar.ts"
 
@@ -15,7 +15,7 @@ const facts = (port: number, secret: string, steps: string) => ({
   secret: { value: secret },
   steps: { value: steps }
 })
-const hash = planHash(kinds, facts(1, "a", "x"), digest)
+const hash = computePlanHash(kinds, facts(1, "a", "x"), digest)
 const moved = (now: ReturnType<typeof facts>, under = digest) => changedFacts(kinds, hash, now, under)
 
 describe("changedFacts", () => {

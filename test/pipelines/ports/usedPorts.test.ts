@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { usedPorts } from "../../../src/pipelines/ports/usedPorts.ts"
+import { listUsedPorts } from "../../../src/pipelines/ports/usedPorts.ts"
 
 const urls = (...all: ReadonlyArray<string>) => all.map((url) => `          - url: "${url}"`).join("\n")
 
@@ -55,6 +55,6 @@ describe("usedPorts", () => {
     ["nothing of nothing", "", undefined, []],
     ["a file that is not valid YAML", "{{ range }}\n url: http://10.0.0.1:2007 : :", undefined, [2007]]
   ])("%s", (_, text, subnet, ports) => {
-    expect(usedPorts(text, subnet)).toEqual(ports)
+    expect(listUsedPorts(text, subnet)).toEqual(ports)
   })
 })

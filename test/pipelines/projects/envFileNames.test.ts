@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
-import { envFileNames } from "../../../src/pipelines/projects/envFileNames.ts"
+import { listEnvFileNames } from "../../../src/pipelines/projects/envFileNames.ts"
 
 const file = (name: string) => ({ name, path: `/p/${name}`, size: 1, mode: "600" as const })
 const plan = { files: ["compose.yml", ".env", "conf/b.env"].map(file), envFiles: [".env"] }
 
 describe("envFileNames", () => {
   it("removes what an earlier deploy brought and the project has no longer, in whatever role", () => {
-    expect(envFileNames(plan, { deployed: [".env", "a.env", "conf/b.env"] })).toEqual({
+    expect(listEnvFileNames(plan, { deployed: [".env", "a.env", "conf/b.env"] })).toEqual({
       brought: [".env"],
       gone: ["a.env"]
     })
@@ -14,11 +14,11 @@ describe("envFileNames", () => {
 
   it("never removes what is not a deploy's own", () => {
     const deployed = ["../x", "/etc/passwd", "data/x", "data", ".berth/lock", "a//b", ""]
-    expect(envFileNames(plan, { deployed }).gone).toEqual([])
+    expect(listEnvFileNames(plan, { deployed }).gone).toEqual([])
   })
 
   it("leaves it where there are more than fit", () => {
     const many = Array.from({ length: 101 }, (_, at) => `${at}.env`)
-    expect(envFileNames({ ...plan, envFiles: many }, { deployed: many })).toEqual({ brought: [], gone: [] })
+    expect(listEnvFileNames({ ...plan, envFiles: many }, { deployed: many })).toEqual({ brought: [], gone: [] })
   })
 })

@@ -5,8 +5,8 @@ import { utimes } from "node:fs/promises"
 import { join } from "node:path"
 import { readComposeFile } from "../../../src/pipelines/projects/compose/composeFile.ts"
 import { readContainerConfig } from "../../../src/pipelines/projects/files/containerConfig.ts"
-import { projectDirectory } from "../../../src/pipelines/projects/files/projectDirectory.ts"
-import { composeFileOf, newestTar } from "../../../src/pipelines/projects/files/projectFiles.ts"
+import { resolveProjectDirectory } from "../../../src/pipelines/projects/files/projectDirectory.ts"
+import { findComposeFile, readNewestTar } from "../../../src/pipelines/projects/files/projectFiles.ts"
 import { inspectProject } from "../../../src/pipelines/projects/inspectProject.ts"
 import { listProjects } from "../../../src/pipelines/projects/listProjects.ts"
 import { LocalFileFailed, LocalFiles } from "../../../src/services/local/LocalFiles.ts"
@@ -21,9 +21,9 @@ describe("projectDirectory", () => {
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* plant(directory, { "app/x": "", "link": { link: "app" } })
-      expect(yield* projectDirectory(`${directory}/app/`)).toBe(join(directory, "app"))
-      expect(yield* projectDirectory(`${directory}/app/../app/.`)).toBe(join(directory, "app"))
-      expect(yield* projectDirectory(`${directory}/link`)).toBe(join(directory, "link"))
+      expect(yield* resolveProjectDirectory(`${directory}/app/`)).toBe(join(directory, "app"))
+      expect(yield* resolveProjectDirectory(`${directory}/app/../app/.`)).toBe(join(directory, "app"))
+      expect(yield* resolveProjectDirectory(`${directory}/link`)).toBe(join(directory, "link"))
     }).pipe(Effect.provide([local, settingsTest()])))
 
   it.scoped("turns down what is relative, missing or no directory", () =>
@@ -31,7 +31,7 @@ describe("projectDirectory", () => {
       const directory = yield* temporaryDirectory
       yield* plant(directory, { file: "" })
       for (const path of ["app", "~/app", "", "./x", `${directory}/none`, `${directory}/file`, "/a\0b"]) {
-        const error = yield* Effect.flip(projectDirectory(path))
+        const error = yield* Effect.flip(resolveProjectDirectory(path))
         expect(error).toMatchObject({ _tag: "ProjectPathInvalid", status: 400 })
         expect(error.message).toContain(JSON.stringify(path))
       }
@@ -94,7 +94,7 @@ describe("inspectProject", () => {
       const directory = yield* temporaryDirectory
       yield* plant(directory, { "a.tar": "", "b.tar": "", "c.tar.gz": "", "d.tar": { directory: true } })
       yield* Effect.promise(() => utimes(join(directory, "a.tar"), 2_000_000_000, 2_000_000_000))
-      expect(yield* newestTar(directory)).toEqual(Option.some("a.tar"))
+      expect(yield* readNewestTar(directory)).toEqual(Option.some("a.tar"))
     }).pipe(Effect.provide(local)))
 })
 
@@ -285,7 +285,7 @@ services:
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* plant(directory, { "docker-compose.yml": "", "compose.yaml": "" })
-      expect(yield* composeFileOf(directory)).toEqual(Option.some("compose.yaml"))
+      expect(yield* findComposeFile(directory)).toEqual(Option.some("compose.yaml"))
     }).pipe(Effect.provide(local)))
 
   it.scoped("says what is missing where there is none", () =>

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { chooseRelease } from "../../../src/pipelines/releases/chooseRelease.ts"
-import { manifestInput, manifestLines, type ReleaseManifest } from "../../../src/remote/activation/releaseManifest.ts"
+import {
+  buildManifestInput,
+  formatManifest,
+  type ReleaseManifest
+} from "../../../src/remote/activation/releaseManifest.ts"
 import { parseReleases } from "../../../src/remote/activation/releasesCommand.ts"
 
 const manifest: ReleaseManifest = {
@@ -20,7 +24,7 @@ const note = (id: number, current: boolean, images: ReadonlyArray<string>) => [
   "at\t2026-01-02T03:04:05Z",
   "run\tx",
   ...images,
-  ...manifestLines(manifest)
+  ...formatManifest(manifest)
 ]
 const read = (...lines: ReadonlyArray<string>) => parseReleases(`${lines.join("\n")}\n`)
 const place = { remotePath: "~/x", server: "Main" }
@@ -41,7 +45,7 @@ describe("the releases that a server tells of", () => {
   })
 
   it("are sent with their size in bytes first", () => {
-    expect(manifestInput(["by\té"])).toBe("6\nby\té\n")
+    expect(buildManifestInput(["by\té"])).toBe("6\nby\té\n")
   })
 })
 

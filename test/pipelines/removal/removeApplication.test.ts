@@ -11,8 +11,8 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { removeHooks } from "../../../src/pipelines/webhooks/pushHook.ts"
 import { GitHost } from "../../../src/services/githost/GitHost.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { applicationLock } from "../../../src/services/locks/LockKey.ts"
-import { Locks, locksIn } from "../../../src/services/locks/Locks.ts"
+import { makeApplicationLock } from "../../../src/services/locks/LockKey.ts"
+import { Locks, locksLayer } from "../../../src/services/locks/Locks.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
@@ -205,7 +205,7 @@ describe("removeApplication", () => {
         Effect.promise(() => mkdtemp(join(tmpdir(), "berth-locks-"))),
         (made) => Effect.promise(() => rm(made, { recursive: true, force: true }))
       )
-      expect(yield* Effect.provide(removeApplication(uuid, {}), locksIn(directory))).toMatchObject({ success: true })
+      expect(yield* Effect.provide(removeApplication(uuid, {}), locksLayer(directory))).toMatchObject({ success: true })
       expect(yield* live).toEqual({ apps: [], route: false, hooks: 0 })
     }).pipe(Effect.scoped, Effect.provide(within())))
 
@@ -213,7 +213,7 @@ describe("removeApplication", () => {
     Effect.gen(function*() {
       const { uuid } = yield* upsertApp({ projectPath })
       const locks = yield* Locks
-      const key = applicationLock("http://platform.test/api", "shop")
+      const key = makeApplicationLock("http://platform.test/api", "shop")
       const go = yield* Deferred.make<void>()
       const upsert = yield* Effect.fork(locks.withLock(key)(Deferred.await(go)))
       const removal = yield* Effect.fork(removeApplication(uuid, {}))

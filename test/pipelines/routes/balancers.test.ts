@@ -4,10 +4,10 @@ import { parse } from "yaml"
 import {
   addServers,
   checkMoves,
+  findRoutesToPort,
   hasServer,
   type PortMove,
-  removeServers,
-  routesToPort
+  removeServers
 } from "../../../src/pipelines/routes/balancers.ts"
 
 const moves: ReadonlyArray<PortMove> = [{ hosts: ["10.0.0.5", "[fd00::5]"], from: 2008, to: 30001 }]
@@ -126,10 +126,10 @@ describe("the servers of load balancers", () => {
 
   it("names the routes that lead to a port of a server", () => {
     const text = files[0]?.[1] ?? ""
-    expect(routesToPort(text, ["10.0.0.5"], 2008)).toEqual(Either.right([
+    expect(findRoutesToPort(text, ["10.0.0.5"], 2008)).toEqual(Either.right([
       { host: "app.example.com", routeName: "app", address: "10.0.0.5" },
       { host: "www.example.com", routeName: "app", address: "10.0.0.5" }
     ]))
-    expect(routesToPort(text, ["10.0.0.9"], 2008)).toEqual(Either.right([]))
+    expect(findRoutesToPort(text, ["10.0.0.9"], 2008)).toEqual(Either.right([]))
   })
 })

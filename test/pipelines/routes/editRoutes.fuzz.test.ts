@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
 import { parse } from "yaml"
-import { addRoute, removeRoute } from "../../../src/pipelines/routes/editRoutes.ts"
+import { deleteRoute, insertRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { Route } from "../../../src/schema/routes/Route.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
@@ -55,7 +55,7 @@ const file = fc.tuple(
   return (mark ? "\uFEFF" : "") + (windows ? ended.replaceAll("\n", "\r\n") : ended)
 })
 
-const edited = (outcome: ReturnType<typeof addRoute>) =>
+const edited = (outcome: ReturnType<typeof insertRoute>) =>
   Either.isRight(outcome) && outcome.right._tag === "Edited" ? outcome.right.text : undefined
 
 /** Value of a file; an empty section equals a missing one. */
@@ -74,7 +74,7 @@ describe("random files", () => {
   it("hold one route more after an addition, and nothing else changed", () => {
     fc.assert(
       fc.property(file, route, (text, added) => {
-        const after = edited(addRoute(text, added))
+        const after = edited(insertRoute(text, added))
         fc.pre(after !== undefined)
         const before = held(text)
         const { routeName } = added
@@ -116,9 +116,9 @@ describe("random files", () => {
   it("are as they were, but for blank lines, when the route is removed again", () => {
     fc.assert(
       fc.property(file, route, (text, added) => {
-        const after = edited(addRoute(text, added))
+        const after = edited(insertRoute(text, added))
         fc.pre(after !== undefined)
-        const removed = edited(removeRoute(after ?? "", added.routeName))
+        const removed = edited(deleteRoute(after ?? "", added.routeName))
         fc.pre(removed !== undefined)
         expect(held(removed ?? "")).toEqual(held(text))
         expect(squeezed(removed ?? "")).toEqual(squeezed(text))
@@ -133,9 +133,9 @@ describe("random files", () => {
         file,
         fc.uniqueArray(route, { maxLength: 5, selector: ({ routeName }) => routeName.replace(/(-http)+$/, "") }),
         (text, routes) => {
-          const full = routes.reduce((sofar, each) => edited(addRoute(sofar, each)) ?? sofar, text)
+          const full = routes.reduce((sofar, each) => edited(insertRoute(sofar, each)) ?? sofar, text)
           const empty = routes.toReversed().reduce(
-            (sofar, each) => edited(removeRoute(sofar, each.routeName)) ?? sofar,
+            (sofar, each) => edited(deleteRoute(sofar, each.routeName)) ?? sofar,
             full
           )
           expect(held(empty)).toEqual(held(text))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { parse } from "yaml"
-import { addRoute, ensureRoute, removeRoute } from "../../../src/pipelines/routes/editRoutes.ts"
+import { deleteRoute, ensureRoute, insertRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { Refusal } from "../../../src/pipelines/routes/Refusal.ts"
 import type { RouteEdit } from "../../../src/pipelines/routes/RouteEdit.ts"
 import type { Route } from "../../../src/schema/routes/Route.ts"
@@ -21,7 +21,7 @@ const reasonOf = (outcome: Outcome) =>
   Either.isRight(outcome) && outcome.right._tag === "Unchanged" ? outcome.right.reason : outcome
 const refusalOf = (outcome: Outcome) => (Either.isLeft(outcome) ? outcome.left : outcome.right)
 const warningsOf = (outcome: Outcome) => (Either.isRight(outcome) ? outcome.right.warnings : outcome)
-const added = (text: string, route: Partial<Route> = {}) => addRoute(text, { ...app, ...route })
+const added = (text: string, route: Partial<Route> = {}) => insertRoute(text, { ...app, ...route })
 
 const skeleton = (...sections: ReadonlyArray<string>) => `http:\n${sections.join("")}`
 const redirect = "    redirect-to-https:\n      redirectScheme:\n        scheme: https\n"
@@ -158,7 +158,7 @@ describe("addRoute", () => {
       expect(Array.from(read.get("http").get("services").keys())).toEqual(["blog", routeName])
       expect(parse(text).http.routers[routeName].service).toBe(routeName)
       expect(reasonOf(added(text, { routeName }))).toBe("route_exists")
-      expect(textOf(removeRoute(text, routeName))).toBe(plainFile)
+      expect(textOf(deleteRoute(text, routeName))).toBe(plainFile)
     }
   )
 
@@ -203,7 +203,7 @@ describe("addRoute", () => {
     const mine = textOf(added(plainFile, { routeName: "myapp" }))
     const text = textOf(added(mine))
     expect(Object.keys(parse(text).http.services)).toEqual(["blog", "myapp", "app"])
-    expect(textOf(removeRoute(text, "app"))).toBe(mine)
+    expect(textOf(deleteRoute(text, "app"))).toBe(mine)
     const commented = plainFile + "# app: 10.0.0.5:2007\n"
     expect(textOf(added(commented))).toContain(routers)
   })
@@ -243,7 +243,7 @@ describe("addRoute", () => {
     ["templates around the keys", "http:\n  routers:\n  {{ range . }}\n    a: {}\n  {{ end }}\n  services:\n", 3]
   ])("refuses a broken file and names the line: %s", (_, text, line) => {
     expect(refusalOf(added(text))).toMatchObject({ _tag: "Broken", line })
-    expect(refusalOf(removeRoute(text, "a"))).toMatchObject({ _tag: "Broken", line })
+    expect(refusalOf(deleteRoute(text, "a"))).toMatchObject({ _tag: "Broken", line })
   })
 
   it.each<[string, Partial<Route>]>([
@@ -275,7 +275,7 @@ describe("addRoute", () => {
 
 describe("removeRoute", () => {
   it("gives the file back that the route was added to", () => {
-    expect(textOf(removeRoute(textOf(added(plainFile)), "app"))).toBe(plainFile)
+    expect(textOf(deleteRoute(textOf(added(plainFile)), "app"))).toBe(plainFile)
   })
 
   it("takes deeper lines and blank lines with an entry, collapses blank lines, and leaves comments", () => {
@@ -283,7 +283,7 @@ describe("removeRoute", () => {
       "  # routers\n  routers:\n    a: {}\n\n    # the app\n    app:\n      rule: x\n      # deeper\n\n    app-http:\n\n      rule: y\n\n    # next\n    b: {}\n\n\n",
       "  services:\n    app:\n      x: 1\n    b: {}\n\n\n\n# end\n"
     )
-    expect(textOf(removeRoute(text, "app"))).toBe(skeleton(
+    expect(textOf(deleteRoute(text, "app"))).toBe(skeleton(
       "  # routers\n  routers:\n    a: {}\n\n    # the app\n    # next\n    b: {}\n\n",
       "  services:\n    b: {}\n\n# end\n"
     ))
@@ -292,7 +292,7 @@ describe("removeRoute", () => {
   it("collapses no blank lines inside a text", () => {
     const note = "  middlewares:\n    note:\n      text: |\n        a\n\n\n        b\n      other: 'c\n\n\n        d'\n"
     const text = skeleton("  routers:\n    a: {}\n    app: {}\n\n\n", note, "  services:\n    a: {}\n")
-    expect(textOf(removeRoute(text, "app"))).toBe(skeleton("  routers:\n    a: {}\n", note, "  services:\n    a: {}\n"))
+    expect(textOf(deleteRoute(text, "app"))).toBe(skeleton("  routers:\n    a: {}\n", note, "  services:\n    a: {}\n"))
   })
 
   it.each([
@@ -306,26 +306,26 @@ describe("removeRoute", () => {
     ["app", "route_not_found", `${plainFile}tcp:\n  routers:\n    app: {}\n`],
     ["app", "route_not_found", "app: 1\n"]
   ])("leaves %s alone: %s", (name, reason, text) => {
-    const outcome = removeRoute(text, name)
+    const outcome = deleteRoute(text, name)
     expect(Either.isLeft(outcome) ? outcome.left._tag : reasonOf(outcome)).toBe(reason)
   })
 
   it("removes a route that is called like a key of routes", () => {
     const text = textOf(added(plainFile, { routeName: "service" }))
-    expect(textOf(removeRoute(text, "service"))).toBe(plainFile)
+    expect(textOf(deleteRoute(text, "service"))).toBe(plainFile)
   })
 
   it("keeps the entries of tcp, and the final newline as it was", () => {
     const tcp = "tcp:\n  routers:\n    app: {}\n  services:\n    app: {}\n"
     const text = textOf(added(skeleton("  routers:\n    a: {}\n", "  services:\n    a: {}")))
-    expect(textOf(removeRoute(text, "app"))).toBe(skeleton("  routers:\n    a: {}\n", "  services:\n    a: {}"))
-    expect(textOf(removeRoute(tcp + text, "app"))).toBe(tcp + textOf(removeRoute(text, "app")))
+    expect(textOf(deleteRoute(text, "app"))).toBe(skeleton("  routers:\n    a: {}\n", "  services:\n    a: {}"))
+    expect(textOf(deleteRoute(tcp + text, "app"))).toBe(tcp + textOf(deleteRoute(text, "app")))
   })
 
   it("leaves an empty mapping where the last entry was, and adds to it again", () => {
     const one = textOf(added(skeleton("  routers: # r\n", "  services: {}\n")))
     const none = skeleton("  routers: {} # r\n", "  services: {}\n")
-    expect(textOf(removeRoute(one, "app"))).toBe(none)
+    expect(textOf(deleteRoute(one, "app"))).toBe(none)
     expect(textOf(added(none))).toBe(one)
   })
 
@@ -335,12 +335,12 @@ describe("removeRoute", () => {
       "  middlewares:\n    auth: {}\n    app: {}\n",
       "  services:\n    b: {}\n"
     )
-    expect(textOf(removeRoute(text, "app"))).toBe(skeleton(
+    expect(textOf(deleteRoute(text, "app"))).toBe(skeleton(
       "  routers:\n    b: { middlewares: [auth] }\n",
       "  middlewares:\n    auth: {}\n",
       "  services:\n    b: {}\n"
     ))
-    expect(refusalOf(removeRoute(text.replace("[auth]", "[app@file]"), "app"))).toMatchObject({
+    expect(refusalOf(deleteRoute(text.replace("[auth]", "[app@file]"), "app"))).toMatchObject({
       _tag: "Unfit",
       reason: expect.stringContaining("\"b\"")
     })
@@ -348,7 +348,7 @@ describe("removeRoute", () => {
 
   it("warns when a router that stays uses the removed service", () => {
     const text = textOf(added(skeleton("  routers:\n    www: { service: app }\n", "  services:\n    b: {}\n")))
-    expect(warningsOf(removeRoute(text, "app"))).toEqual([expect.stringContaining("\"www\"")])
+    expect(warningsOf(deleteRoute(text, "app"))).toEqual([expect.stringContaining("\"www\"")])
   })
 
   it.each([
@@ -366,7 +366,7 @@ describe("removeRoute", () => {
       "the edit would break it"
     ]
   ])("refuses when %s", (_, text, reason) => {
-    expect(refusalOf(removeRoute(text, "app"))).toMatchObject({
+    expect(refusalOf(deleteRoute(text, "app"))).toMatchObject({
       _tag: "Unfit",
       reason: expect.stringContaining(reason)
     })
@@ -415,10 +415,10 @@ describe("ensureRoute", () => {
     const moved = { ...app, domain: "new.example.com" }
     const outcome = ensureRoute(mine, moved)
     expect(outcome).toMatchObject(Either.right({ change: "replaced", warnings: [] }))
-    expect(textOf(outcome)).toBe(textOf(addRoute(plainFile, moved)))
+    expect(textOf(outcome)).toBe(textOf(insertRoute(plainFile, moved)))
     const renumbered = { ...moved, port: 2099, targetIp: "10.0.0.6" }
     const owner = { formerTargets: ["10.0.0.5:2007"], lastDomain: Option.none(), namesakes: [] }
-    expect(textOf(ensureRoute(mine, renumbered, owner))).toBe(textOf(addRoute(plainFile, renumbered)))
+    expect(textOf(ensureRoute(mine, renumbered, owner))).toBe(textOf(insertRoute(plainFile, renumbered)))
   })
 
   const moved = { ...app, port: 2099 }
@@ -437,7 +437,7 @@ describe("ensureRoute", () => {
     expect(text === mine).toBe(owner !== last)
     const outcome = ensureRoute(text, moved, owner)
     expect(outcome).toMatchObject(Either.right({ _tag: "Edited", change: "replaced", warnings: [] }))
-    expect(parse(textOf(outcome))).toEqual(parse(textOf(addRoute(plainFile, moved))))
+    expect(parse(textOf(outcome))).toEqual(parse(textOf(insertRoute(plainFile, moved))))
   })
 
   it.each([
@@ -455,7 +455,7 @@ describe("ensureRoute", () => {
   it("knows its own route by an address in any case", () => {
     const lettered = { ...app, targetIp: "FD00::a" }
     const moved = { ...lettered, domain: "new.example.com" }
-    expect(textOf(ensureRoute(textOf(added(plainFile, lettered)), moved))).toBe(textOf(addRoute(plainFile, moved)))
+    expect(textOf(ensureRoute(textOf(added(plainFile, lettered)), moved))).toBe(textOf(insertRoute(plainFile, moved)))
   })
 
   it("says which other application the route may belong to", () => {

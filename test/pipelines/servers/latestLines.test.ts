@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Queue, Stream } from "effect"
-import { latestLines } from "../../../src/pipelines/servers/latestLines.ts"
+import { bufferLatestLines } from "../../../src/pipelines/servers/latestLines.ts"
 import type { LogLine } from "../../../src/schema/servers/Logs.ts"
 
 const line = (number: number): LogLine => ({ time: "", service: "web", stream: "stdout", text: String(number) })
@@ -8,7 +8,7 @@ const line = (number: number): LogLine => ({ time: "", service: "web", stream: "
 describe("latestLines", () => {
   it.effect("hands on every line to a reader that keeps up", () =>
     Effect.gen(function*() {
-      const events = yield* Stream.runCollect(latestLines(Stream.map(Stream.range(1, 5), line)))
+      const events = yield* Stream.runCollect(bufferLatestLines(Stream.map(Stream.range(1, 5), line)))
       expect(Chunk.toReadonlyArray(events)).toEqual(
         [1, 2, 3, 4, 5].map((number) => ({ event: "line", data: line(number) }))
       )
@@ -23,7 +23,7 @@ describe("latestLines", () => {
         Stream.tap((number) => number === 5_000 ? Deferred.succeed(all, undefined) : Effect.void),
         Stream.map(line),
         Stream.takeUntil(({ text }) => text === "5000"),
-        latestLines,
+        bufferLatestLines,
         Stream.tap((event) =>
           event.event === "line" && event.data.text === "1"
             ? Effect.zipRight(Deferred.succeed(reading, undefined), Deferred.await(all))
@@ -59,7 +59,7 @@ describe("latestLines", () => {
         Stream.tap((number) => number === 900 ? telling(gave900) : number === 5_000 ? telling(gave5000) : Effect.void),
         Stream.map(line),
         Stream.takeUntil(({ text }) => text === "5000"),
-        latestLines,
+        bufferLatestLines,
         Stream.tap(({ data, event }) =>
           event === "line" && data.text === "1"
             ? Effect.zipRight(telling(readOne), Deferred.await(gave900))

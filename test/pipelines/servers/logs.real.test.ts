@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
-import { containers } from "../../../src/pipelines/servers/containers.ts"
+import { listContainers } from "../../../src/pipelines/servers/containers.ts"
 import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import type { LogsQuery } from "../../../src/pipelines/servers/logsQuery.ts"
@@ -56,7 +56,7 @@ describe.skipIf(!realServer.available).each(ways)(
             [...[1, 2, 3, 4, 5].flatMap((n) => [`out ${n}`, `err ${n}`]), "ü € $(x)"].sort()
           )
           expect((yield* logs("server", { containerName: image, lines: "3" })).trimEnd().split("\n")).toHaveLength(3)
-          const running = (yield* containers("server")).find(({ name }) => name === image)
+          const running = (yield* listContainers("server")).find(({ name }) => name === image)
           expect(running).toEqual({ name: image, status: expect.stringMatching(/^Up /), ports: "" })
           const error = yield* Effect.flip(logs("server", { containerName: `${image}-none` }))
           expect(error.message).toMatch(/^Failed to get logs: .*No such container/)
@@ -99,8 +99,8 @@ describe.skipIf(!realServer.available).each(ways)(
           expect(texts(yield* logs("server", asked))).toEqual(["e1", "e2", "l1", "e3"])
           expect((yield* logs("server", { containerName: `${image}-early` })).split("\n")).toContain("e3")
           const names = (list: ReadonlyArray<{ readonly name: string }>) => list.map(({ name }) => name)
-          expect(names(yield* containers("server"))).not.toContain(`${image}-early`)
-          expect(names(yield* containers("server", { all: true }))).toContain(`${image}-early`)
+          expect(names(yield* listContainers("server"))).not.toContain(`${image}-early`)
+          expect(names(yield* listContainers("server", { all: true }))).toContain(`${image}-early`)
           const followed = (query: LogsQuery) =>
             Effect.scoped(Effect.flatMap(followLogs("server", query), Stream.runCollect)).pipe(
               Effect.map((events) =>

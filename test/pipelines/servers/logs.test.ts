@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { containers } from "../../../src/pipelines/servers/containers.ts"
+import { listContainers } from "../../../src/pipelines/servers/containers.ts"
 import { describeDockerRefusal } from "../../../src/pipelines/servers/describeDockerRefusal.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
@@ -103,7 +103,7 @@ describe("logs", () => {
     Effect.gen(function*() {
       expect((yield* Effect.flip(logs("2", { lines: "x" }))).status).toBe(404)
       expect((yield* Effect.flip(logs("2", {}))).status).toBe(404)
-      expect((yield* Effect.flip(containers("2"))).status).toBe(404)
+      expect((yield* Effect.flip(listContainers("2"))).status).toBe(404)
     }).pipe(Effect.provide([SshTest({}), settings])))
 
   it.effect.each(
@@ -129,7 +129,7 @@ describe("logs", () => {
         status: 500,
         message: "Failed to get logs: Error: No such container: web"
       })
-      const unreachable = yield* Effect.flip(containers("1"))
+      const unreachable = yield* Effect.flip(listContainers("1"))
       expect(unreachable.status).toBe(500)
       expect(unreachable.message).toMatch(/^Failed to get containers: Cannot reach server "Main"/)
     }).pipe(Effect.provide([

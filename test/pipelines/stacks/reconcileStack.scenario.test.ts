@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { reconcileStack } from "../../../src/pipelines/stacks/reconcileStack.ts"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
@@ -21,7 +21,8 @@ const staged = (options?: Parameters<typeof scene>[0]) =>
     const server = yield* Effect.provide(Effect.flatMap(Settings, (settings) => settings.server("1")), stage.berth)
     return {
       ...stage,
-      does: (action: StackAction) => Effect.provide(stackAction(action, { serverId: "1", remotePath }), stage.berth),
+      does: (action: StackAction) =>
+        Effect.provide(executeStackAction(action, { serverId: "1", remotePath }), stage.berth),
       /** Recovers an action as a restarted service does; it began now unless given. */
       reconciled: (action: StackAction, since = Date.now()) =>
         Effect.gen(function*() {

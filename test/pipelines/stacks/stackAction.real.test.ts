@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import { docker, lines } from "../../fixtures/docker.ts"
 import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 
@@ -28,23 +28,23 @@ describe.skipIf(!realServer.available)(realServer.title("a stack on a real serve
           yield* compose([...usual, "volumes: [\"kept:/kept\", \"./data:/data\"]"], ["volumes:", "  kept: {}"])
           yield* Effect.gen(function*() {
             for (const action of ["stop", "start", "restart", "remove"] as const) {
-              expect(yield* Effect.flip(stackAction(action, where))).toMatchObject({ status: 404 })
+              expect(yield* Effect.flip(executeStackAction(action, where))).toMatchObject({ status: 404 })
             }
             expect(existsSync(remote)).toBe(false)
 
             yield* deploy({ projectPath: directory, ...where })
-            expect(yield* stackAction("stop", where)).toMatchObject({ success: true, status: "exited" })
+            expect(yield* executeStackAction("stop", where)).toMatchObject({ success: true, status: "exited" })
             expect(yield* running).toBe("")
-            expect(yield* stackAction("start", where)).toMatchObject({ success: true, status: "healthy" })
+            expect(yield* executeStackAction("start", where)).toMatchObject({ success: true, status: "healthy" })
             expect(yield* answer).toBe("one")
             const before = yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)
-            expect(yield* stackAction("restart", where)).toMatchObject({ success: true, status: "healthy" })
+            expect(yield* executeStackAction("restart", where)).toMatchObject({ success: true, status: "healthy" })
             expect(yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)).toBe(before)
             expect(yield* answer).toBe("one")
 
             yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
             yield* must(() => writeFile(join(remote, "data", "row"), "1"))
-            const removed = yield* stackAction("remove", where)
+            const removed = yield* executeStackAction("remove", where)
             expect(removed).toMatchObject({ success: true, status: "missing" })
             expect(removed.message).toContain(`Images: ${image}. `)
             expect(yield* docker("image", "ls", "-aq", image)).toBe("")
@@ -55,7 +55,7 @@ describe.skipIf(!realServer.available)(realServer.title("a stack on a real serve
             expect(lines(yield* volumes)).toHaveLength(1)
 
             yield* deploy({ projectPath: directory, ...where })
-            yield* stackAction("remove", { ...where, volumes: true })
+            yield* executeStackAction("remove", { ...where, volumes: true })
             expect(lines(yield* volumes)).toEqual([])
             expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
           }).pipe(Effect.provide(berth(server)))

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { killScript, scene } from "../../fixtures/deployScene.ts"
@@ -15,7 +15,10 @@ const actions: ReadonlyArray<StackAction> = ["stop", "start", "restart", "remove
 const staged = (options?: Parameters<typeof scene>[0]) =>
   Effect.map(scene(options), (all) => {
     const does = (action: StackAction, fields: { readonly remotePath?: string; readonly volumes?: boolean } = {}) =>
-      Effect.provide(stackAction(action, { serverId: "1", remotePath: "~/containers/shop", ...fields }), all.berth)
+      Effect.provide(
+        executeStackAction(action, { serverId: "1", remotePath: "~/containers/shop", ...fields }),
+        all.berth
+      )
     const docker = (...args: ReadonlyArray<string>) =>
       spawnSync(join(all.standIns.bin, "docker"), args, {
         encoding: "utf8",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { readPlan } from "../../../src/pipelines/upsert/inputs/readPlan.ts"
-import { https } from "../../../src/pipelines/verify/httpsHop.ts"
+import { checkHttps } from "../../../src/pipelines/verify/httpsHop.ts"
 import { HttpsProbe, type HttpsQuestion } from "../../../src/services/tls/HttpsProbe.ts"
 import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -23,7 +23,7 @@ const asked = (jump?: string) =>
     const server = storedServer({ host: "10.0.0.5", ...(jump === undefined ? {} : { jump }) })
     const settings = settingsTest({ "proxy.server": "1", "proxy.httpsPort": 8443 }, [server])
     const plan = yield* Effect.provide(readPlan({ projectPath: "/srv/shop" }), world)
-    const { detail } = yield* Effect.provide(https(plan), [world, settings, probe])
+    const { detail } = yield* Effect.provide(checkHttps(plan), [world, settings, probe])
     return { questions, detail }
   })
 

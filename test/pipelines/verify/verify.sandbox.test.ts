@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { verify } from "../../../src/pipelines/verify/verify.ts"
 import { HttpsProbe } from "../../../src/services/tls/HttpsProbe.ts"
-import { httpsProbe } from "../../../src/services/tls/HttpsProbeLive.ts"
+import { makeHttpsProbe } from "../../../src/services/tls/HttpsProbeLive.ts"
 import { certificate, hasOpenssl } from "../../fixtures/certificate.ts"
 import { freePort } from "../../fixtures/freePort.ts"
 import { standInApplication, standInBabbler, standInProxy } from "../../fixtures/standInProxy.ts"
@@ -93,7 +93,7 @@ const verified = (
         ...way.world?.settings
       }
     })
-    const probe = Layer.succeed(HttpsProbe, httpsProbe(isTrusted ? { ca: pair.cert } : {}))
+    const probe = Layer.succeed(HttpsProbe, makeHttpsProbe(isTrusted ? { ca: pair.cert } : {}))
     const result = yield* verify({ projectPath: "/srv/shop" }).pipe(
       Effect.provide(remoteHere({ home, shell })),
       Effect.provide(Layer.mergeAll(memory, probe))

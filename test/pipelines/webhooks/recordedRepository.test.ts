@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { ownerIn } from "../../../src/pipelines/webhooks/recordedRepository.ts"
+import { parseRepositoryOwner } from "../../../src/pipelines/webhooks/recordedRepository.ts"
 
 describe("ownerIn", () => {
   it.each([
@@ -11,7 +11,7 @@ describe("ownerIn", () => {
     ["https://git.example.com/group/bob/shop", "bob"],
     ["bob/shop", "bob"]
   ])("reads the owner of %s", (address, owner) => {
-    expect(ownerIn(address)).toEqual(Option.some(owner))
+    expect(parseRepositoryOwner(address)).toEqual(Option.some(owner))
   })
 
   it.each([
@@ -23,7 +23,7 @@ describe("ownerIn", () => {
   ])(
     "finds no owner in %j",
     (address) => {
-      expect(ownerIn(address)).toEqual(Option.none())
+      expect(parseRepositoryOwner(address)).toEqual(Option.none())
     }
   )
 })

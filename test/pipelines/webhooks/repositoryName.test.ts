@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { expect, it } from "vitest"
-import { repositoryNameOf } from "../../../src/pipelines/webhooks/repositoryName.ts"
+import { parseRepositoryName } from "../../../src/pipelines/webhooks/repositoryName.ts"
 import { record } from "../applications/plans.ts"
 
 it.each<[string | null | undefined, string | undefined]>([
@@ -17,5 +17,5 @@ it.each<[string | null | undefined, string | undefined]>([
 ])("the repository of %j is %j", (address, name) => {
   const { git_repository: _, ...rest } = record()
   const app = address === undefined ? rest : { ...rest, git_repository: address }
-  expect(Option.getOrUndefined(repositoryNameOf(app))).toBe(name)
+  expect(Option.getOrUndefined(parseRepositoryName(app))).toBe(name)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { composeError } from "../../../src/remote/activation/composeError.ts"
+import { parseComposeError } from "../../../src/remote/activation/composeError.ts"
 
 const reason =
   "failed to create task for container: error mounting \"/dev/null\" to rootfs at \"/bin\": not a directory"
@@ -33,16 +33,16 @@ const said = {
 
 describe("composeError", () => {
   it("is the reason alone", () => {
-    expect(composeError(said["compose 2.26"].join("\n"))).toBe(`Error response from daemon: ${reason}`)
-    expect(composeError(said["docker-compose 1.29"].join("\n"))).toBe(`Cannot start service web: ${reason}`)
+    expect(parseComposeError(said["compose 2.26"].join("\n"))).toBe(`Error response from daemon: ${reason}`)
+    expect(parseComposeError(said["docker-compose 1.29"].join("\n"))).toBe(`Cannot start service web: ${reason}`)
   })
 
   it("keeps every line that it does not know, and all where nothing else is left", () => {
     const text = "service \"web\" has neither an image nor a build context specified: invalid compose project"
-    expect(composeError(`${text}\n\nand what ran before did not start again:\n Container a  Starting\nno`)).toBe(
+    expect(parseComposeError(`${text}\n\nand what ran before did not start again:\n Container a  Starting\nno`)).toBe(
       `${text}\nand what ran before did not start again:\nno`
     )
-    expect(composeError(" Container a  Starting\n")).toBe("Container a  Starting")
-    expect(composeError(" web Error failed to resolve reference \"docker.io/nosuch/image:1\"")).toContain("nosuch")
+    expect(parseComposeError(" Container a  Starting\n")).toBe("Container a  Starting")
+    expect(parseComposeError(" web Error failed to resolve reference \"docker.io/nosuch/image:1\"")).toContain("nosuch")
   })
 })

@@ -4,17 +4,17 @@ import { spawn, spawnSync } from "node:child_process"
 import { chmod, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import {
+  buildStagedNames,
   discardStaged,
   proxyExit,
   readProxyFile,
-  staged,
   writeProxyFile
 } from "../../../src/remote/proxy/proxyFileCommands.ts"
 import type { RemoteCommand } from "../../../src/services/ssh/RemoteCommand.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
-const copies = staged("x1")
+const copies = buildStagedNames("x1")
 const odd = "http:\r\n  routers: {}\n\u00e9 \ttext\u0000without end"
 const next = "http:\n  routers:\n    app: {}\n"
 
@@ -113,7 +113,7 @@ describe.each(shells)("the proxy file in $name", (shell) => {
   it.scoped("is left alone when the staged copies are gone, or nothing can compare", () =>
     Effect.gen(function*() {
       const { file, holds, home, run } = yield* prepared()
-      const gone = yield* run(writeProxyFile(file, staged("other")))
+      const gone = yield* run(writeProxyFile(file, buildStagedNames("other")))
       expect([gone.code, gone.stderr.trim()]).toEqual([proxyExit.unusable, "the staged copies are gone"])
       const path = join(home, "bare")
       yield* plant(path, { sh: { link: programOf("sh") }, rm: { link: programOf("rm") } })
@@ -160,7 +160,7 @@ describe.each(shells)("the proxy file in $name", (shell) => {
   it.scoped("leaves no copies behind, not even those of a Berth that died", () =>
     Effect.gen(function*() {
       const { file, home, names, run } = yield* prepared()
-      const [old, recent] = [staged("dead"), staged("busy")]
+      const [old, recent] = [buildStagedNames("dead"), buildStagedNames("busy")]
       yield* plant(home, {
         [old.before]: "a",
         [old.after]: "b",

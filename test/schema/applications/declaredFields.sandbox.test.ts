@@ -6,7 +6,7 @@ import { vi } from "vitest"
 // that the modules are loaded once more for this one.
 vi.resetModules()
 vi.doMock(import("../../../src/schema/applications/declaredFields.ts"), async (original) => {
-  const { declared } = await import("../../../src/schema/applications/DeclaredField.ts")
+  const { defineField: declared } = await import("../../../src/schema/applications/DeclaredField.ts")
   const table = await original()
   const more = {
     imageFile: declared({

@@ -1,15 +1,18 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { givenRoute } from "../../../src/schema/routes/givenRoute.ts"
+import { makeCompleteRouteDecoder } from "../../../src/schema/routes/givenRoute.ts"
 import { RouteNamed, RouteRequest } from "../../../src/schema/routes/Route.ts"
 
 const route = { routeName: "web", domain: "web.example.com", port: 2000 }
 const messageOf = (given: { readonly [field: string]: unknown }) =>
-  Either.match(givenRoute(RouteRequest)(given), { onLeft: ({ message }) => message, onRight: () => "fits" })
+  Either.match(makeCompleteRouteDecoder(RouteRequest)(given), {
+    onLeft: ({ message }) => message,
+    onRight: () => "fits"
+  })
 
 describe("givenRoute", () => {
   it("reads a route that has everything", () => {
-    expect(Either.getOrThrow(givenRoute(RouteRequest)(route))).toEqual(route)
+    expect(Either.getOrThrow(makeCompleteRouteDecoder(RouteRequest)(route))).toEqual(route)
   })
 
   it.each([{}, { ...route, port: null }, { ...route, domain: "" }, { ...route, routeName: undefined }])(
@@ -18,7 +21,7 @@ describe("givenRoute", () => {
   )
 
   it("names the only field of a route to remove", () => {
-    const left = Either.getOrThrow(Either.flip(givenRoute(RouteNamed)({})))
+    const left = Either.getOrThrow(Either.flip(makeCompleteRouteDecoder(RouteNamed)({})))
     expect(left).toMatchObject({ _tag: "RouteFieldsMissing", message: "routeName is required" })
   })
 

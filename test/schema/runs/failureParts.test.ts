@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { describeStateAfter, describeStateWithin } from "../../../src/pipelines/activation/failureState.ts"
-import { failureParts } from "../../../src/schema/runs/failureParts.ts"
+import { splitFailure } from "../../../src/schema/runs/failureParts.ts"
 
 const states = [
   ...["preflight", "stage", "pull", "health", "start"].map(describeStateWithin),
@@ -14,7 +14,7 @@ const states = [
 ]
 
 it.each(states)("takes apart a cause and what stands now: %s", (state) => {
-  expect(failureParts(`Deploy failed at start: no such image. ${state}`)).toEqual({
+  expect(splitFailure(`Deploy failed at start: no such image. ${state}`)).toEqual({
     cause: "Deploy failed at start: no such image.",
     state,
     output: ""
@@ -22,7 +22,7 @@ it.each(states)("takes apart a cause and what stands now: %s", (state) => {
 })
 
 it("keeps other words as the cause, and further lines apart", () => {
-  expect(failureParts("The stack is unhealthy. Sent 3 kB.\nweb-1 (exited):\n  no\n")).toEqual({
+  expect(splitFailure("The stack is unhealthy. Sent 3 kB.\nweb-1 (exited):\n  no\n")).toEqual({
     cause: "The stack is unhealthy. Sent 3 kB.",
     state: "",
     output: "web-1 (exited):\n  no"

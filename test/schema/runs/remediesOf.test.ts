@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { remediesOf, type Remedy } from "../../../src/schema/runs/remediesOf.ts"
+import { listRemedies, type Remedy } from "../../../src/schema/runs/remediesOf.ts"
 
-type Ended = Parameters<typeof remediesOf>[0]
+type Ended = Parameters<typeof listRemedies>[0]
 
 const time = "2026-01-02T03:04:05.678Z"
 const failedAt = (step: string, fields: Partial<Ended> = {}): Ended => ({
@@ -43,13 +43,13 @@ describe("remediesOf", () => {
     ["an interrupted deploy", failedAt("upload", { state: "interrupted" }), ["again"]],
     ["a rollback", failedAt("start", { kind: "rollback" }), ["log"]]
   ])("mends %s", (_, run, remedies) => {
-    expect(remediesOf(run)).toEqual(remedies)
+    expect(listRemedies(run)).toEqual(remedies)
   })
 
   it("has none for a run that goes on or succeeded, nor for one of no stack", () => {
     for (const state of ["queued", "running", "succeeded"] as const) {
-      expect(remediesOf(failedAt("start", { state }))).toEqual([])
+      expect(listRemedies(failedAt("start", { state }))).toEqual([])
     }
-    expect(remediesOf(failedAt("upsert", { kind: "upsert" }))).toEqual([])
+    expect(listRemedies(failedAt("upsert", { kind: "upsert" }))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { RunKind } from "../../../src/schema/runs/Run.ts"
-import { describeShortfall, lastWords, runVerdict } from "../../../src/schema/runs/runVerdict.ts"
+import { computeRunVerdict, describeShortfall, findFinalMessage } from "../../../src/schema/runs/runVerdict.ts"
 
 const message = "It is so.\nweb-1 (exited, exit code 3), has logged nothing"
 const deployed = (success: boolean, healthy: boolean, status: string) => ({ success, healthy, status, message })
@@ -28,12 +28,12 @@ const cases: ReadonlyArray<readonly [RunKind, string | undefined, unknown, strin
 
 describe("runVerdict", () => {
   it.each(cases)("of %s %s %j is %4$s", (kind, action, result, verdict) => {
-    expect(runVerdict({ kind, subject: action === undefined ? {} : { action } }, result)).toBe(verdict)
+    expect(computeRunVerdict({ kind, subject: action === undefined ? {} : { action } }, result)).toBe(verdict)
   })
 
   it("takes what is no result of this version for done", () => {
     for (const result of [null, 1, "text", [], {}]) {
-      expect(runVerdict({ kind: "deploy", subject: {} }, result)).toBe("done")
+      expect(computeRunVerdict({ kind: "deploy", subject: {} }, result)).toBe("done")
     }
   })
 })
@@ -43,8 +43,8 @@ describe("why a run whose result is not good has failed", () => {
     expect(describeShortfall(deployed(false, false, "unhealthy"))).toBe("It is so.")
     expect(describeShortfall(build)).toBe("The script ended with exit code 2")
     expect(describeShortfall({ ...build, exitCode: null })).toBe("The script was stopped before it had ended")
-    expect(lastWords({ error: { status: 200, error: "It is so." }, result: { message } })).toBe(message)
-    expect(lastWords({ error: { status: 500, error: "It broke" }, result: null })).toBe("It broke")
-    expect(lastWords({ error: null, result: null })).toBeUndefined()
+    expect(findFinalMessage({ error: { status: 200, error: "It is so." }, result: { message } })).toBe(message)
+    expect(findFinalMessage({ error: { status: 500, error: "It broke" }, result: null })).toBe("It broke")
+    expect(findFinalMessage({ error: null, result: null })).toBeUndefined()
   })
 })

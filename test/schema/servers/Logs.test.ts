@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Schema } from "effect"
-import { lineContains, Since, sinceArgument } from "../../../src/schema/servers/Logs.ts"
+import { formatSinceArgument, makeLineFilter, Since } from "../../../src/schema/servers/Logs.ts"
 
 const decode = Schema.decodeUnknownEither(Since)
 
@@ -14,7 +14,7 @@ describe("since", () => {
     ["2026-01-02T03:04:05.250+01:00", "2026-01-02T02:04:05.250Z"],
     ["2026-01-02", "2026-01-02T00:00:00.000Z"]
   ])("takes %s", (text, argument) => {
-    expect(Either.map(decode(text), sinceArgument)).toEqual(Either.right(argument))
+    expect(Either.map(decode(text), formatSinceArgument)).toEqual(Either.right(argument))
   })
 
   it.each(["", "-5m", "5", "10 minutes", "2026-13-45", "yesterday", "$(id)", "1h; id"])("turns down %j", (text) => {
@@ -22,14 +22,14 @@ describe("since", () => {
   })
 
   it("is nothing when it is absent", () => {
-    expect(sinceArgument(undefined)).toBe("")
+    expect(formatSinceArgument(undefined)).toBe("")
   })
 })
 
 describe("a line", () => {
   it("contains a text in letters of either case, and every line contains nothing", () => {
-    expect(lineContains("TIMEout")("a Timeout")).toBe(true)
-    expect(lineContains("time.ut")("a Timeout")).toBe(false)
-    expect(lineContains("")("")).toBe(true)
+    expect(makeLineFilter("TIMEout")("a Timeout")).toBe(true)
+    expect(makeLineFilter("time.ut")("a Timeout")).toBe(false)
+    expect(makeLineFilter("")("")).toBe(true)
   })
 })

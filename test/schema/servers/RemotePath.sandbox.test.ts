@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck, Schema } from "effect"
 import { spawnSync } from "node:child_process"
-import { RemotePath, remotePathIn, stackPathIn } from "../../../src/schema/servers/RemotePath.ts"
+import { parseRemotePath, parseStackPath, RemotePath } from "../../../src/schema/servers/RemotePath.ts"
 import { script as pathOf } from "../../../src/services/ssh/scripts/pathOf.sh.ts"
 
 const home = "/home/somebody"
@@ -35,26 +35,26 @@ describe("a path on a server", () => {
     for (
       const path of ["/", "//", "/.", "/./", "/.//.", "//.", "~", "~/", "~//", "~/.", "~/./", "~/./.", "~/.//", "/a/.."]
     ) {
-      expect([path, Either.isLeft(remotePathIn("remotePath", path))]).toEqual([path, true])
+      expect([path, Either.isLeft(parseRemotePath("remotePath", path))]).toEqual([path, true])
       expect([path, Schema.is(RemotePath)(path)]).toEqual([path, false])
     }
-    expect(remotePathIn("remotePath", "~/.")).toMatchObject({
+    expect(parseRemotePath("remotePath", "~/.")).toMatchObject({
       left: { message: "remotePath must name a directory below / or ~" }
     })
   })
 
   it("keeps names with dots, tildes and blanks", () => {
     for (const path of ["/...", "/ ", "~/~", "/~", "~/.config", "/srv/.berth-old", "~/containers/a b"]) {
-      expect(remotePathIn("remotePath", path)).toEqual(Either.right(path))
-      expect(stackPathIn("remotePath", path)).toEqual(Either.right(path))
+      expect(parseRemotePath("remotePath", path)).toEqual(Either.right(path))
+      expect(parseStackPath("remotePath", path)).toEqual(Either.right(path))
     }
-    expect(remotePathIn("remotePath", "~//containers/./app//")).toEqual(Either.right("~/containers/app"))
+    expect(parseRemotePath("remotePath", "~//containers/./app//")).toEqual(Either.right("~/containers/app"))
   })
 
   it("of a stack does not lead into the notes of another one", () => {
     for (const path of ["~/containers/app/.berth", "/srv/app/.berth/releases/3/files", "/srv/./.berth/."]) {
-      expect(stackPathIn("remotePath", path)).toMatchObject({ left: { reason: expect.stringContaining(".berth") } })
-      expect(Either.isRight(remotePathIn("remotePath", path))).toBe(true)
+      expect(parseStackPath("remotePath", path)).toMatchObject({ left: { reason: expect.stringContaining(".berth") } })
+      expect(Either.isRight(parseRemotePath("remotePath", path))).toBe(true)
     }
   })
 
@@ -62,7 +62,7 @@ describe("a path on a server", () => {
     "is what the server takes it for, below the root or the home, whatever is accepted",
     () => {
       const accepted = FastCheck.sample(paths, { numRuns: 5_000, seed: 1 }).flatMap((path) =>
-        Either.match(remotePathIn("remotePath", path), { onLeft: () => [], onRight: (normal) => [{ path, normal }] })
+        Either.match(parseRemotePath("remotePath", path), { onLeft: () => [], onRight: (normal) => [{ path, normal }] })
       )
       expect(accepted.length).toBeGreaterThan(500)
       const meant = places(accepted.map(({ path }) => path))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { escaped, escapedLines } from "../../../src/schema/words/escaped.ts"
+import { escapeText, escapeTextLines } from "../../../src/schema/words/escaped.ts"
 import { hiddenIn, hiddenSigns, withHiddenSigns } from "../../fixtures/hiddenSigns.ts"
 
 const half = FastCheck.constantFrom("\ud83d", "\udc69")
@@ -12,19 +12,19 @@ describe("somebody else's text", () => {
   it("has no sign that nobody sees, wherever it stands", () => {
     for (const sign of hiddenSigns) {
       for (const around of [`a${sign}b`, `${sign}${sign}`, `é${sign}漢`, `\u{1f469}${sign}\u{1f4bb}`]) {
-        expect([escaped(around), hiddenIn(escaped(around))]).toEqual([escaped(around), []])
+        expect([escapeText(around), hiddenIn(escapeText(around))]).toEqual([escapeText(around), []])
       }
     }
-    expect(hiddenIn(escapedLines(withHiddenSigns))).toEqual([])
+    expect(hiddenIn(escapeTextLines(withHiddenSigns))).toEqual([])
   })
 
   it("is safe at random, stays so, and is a string of JSON where it was within one", () => {
     FastCheck.assert(FastCheck.property(text, (given) => {
-      const safe = escaped(given)
+      const safe = escapeText(given)
       expect(hiddenIn(safe)).toEqual([])
       expect(safe).not.toMatch(/\p{Surrogate}/u)
-      expect(escaped(safe)).toBe(safe)
-      expect(() => JSON.parse(escaped(JSON.stringify({ given })))).not.toThrow()
+      expect(escapeText(safe)).toBe(safe)
+      expect(() => JSON.parse(escapeText(JSON.stringify({ given })))).not.toThrow()
     }))
   })
 
@@ -42,10 +42,10 @@ describe("somebody else's text", () => {
     ["\u{1d173}", "\\ud834\\udd73"],
     ["a\r\nb\tc\u001b[2J", "a\\r\\nb\\tc\\u001b[2J"]
   ])("%j is shown as %j", (given, shown) => {
-    expect(escaped(given)).toBe(shown)
+    expect(escapeText(given)).toBe(shown)
   })
 
   it("of many lines keeps them, and loses its colours", () => {
-    expect(escapedLines("\u001b[1;31mred\u001b[0m\r\n\tnext\rover\u200b")).toBe("red\n\tnext\\rover\\u200b")
+    expect(escapeTextLines("\u001b[1;31mred\u001b[0m\r\n\tnext\rover\u200b")).toBe("red\n\tnext\\rover\\u200b")
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { didYouMean, nearest } from "../../../src/schema/words/nearest.ts"
+import { findNearest, suggestNearest } from "../../../src/schema/words/nearest.ts"
 
 const fields = ["name", "host", "port", "username", "password", "privateKey", "domain", "serverId", "healthTimeout"]
 
@@ -14,33 +14,33 @@ describe("nearest", () => {
     ["healthTimout", "healthTimeout"],
     ["pasword", "password"]
   ])("takes %s for %s", (word, meant) => {
-    expect(nearest(word, fields)).toBe(meant)
+    expect(findNearest(word, fields)).toBe(meant)
   })
 
   it.each(["dryRun", "xyz", "", "id", "a", "constructor"])("knows no word near %j", (word) => {
-    expect(nearest(word, fields)).toBeUndefined()
+    expect(findNearest(word, fields)).toBeUndefined()
   })
 
   it("takes the nearest of several, and the first of those that are as near", () => {
-    expect(nearest("hosts", ["posts", "host"])).toBe("posts")
-    expect(nearest("filez", ["file", "files"])).toBe("file")
-    expect(nearest("domains", ["domain", "domains"])).toBe("domains")
+    expect(findNearest("hosts", ["posts", "host"])).toBe("posts")
+    expect(findNearest("filez", ["file", "files"])).toBe("file")
+    expect(findNearest("domains", ["domain", "domains"])).toBe("domains")
   })
 
   it("does not take a short word for any other of its length", () => {
-    expect(nearest("x", ["a", "ab"])).toBeUndefined()
+    expect(findNearest("x", ["a", "ab"])).toBeUndefined()
   })
 
   it("compares no text that is longer than a name", () => {
     const began = performance.now()
-    expect(nearest("x".repeat(1_000_000), fields)).toBeUndefined()
+    expect(findNearest("x".repeat(1_000_000), fields)).toBeUndefined()
     expect(performance.now() - began).toBeLessThan(50)
   })
 })
 
 describe("didYouMean", () => {
   it("is the end of a sentence, or nothing", () => {
-    expect(didYouMean("filez", ["files"])).toBe(" Did you mean \"files\"?")
-    expect(didYouMean("dryRun", ["files"])).toBe("")
+    expect(suggestNearest("filez", ["files"])).toBe(" Did you mean \"files\"?")
+    expect(suggestNearest("dryRun", ["files"])).toBe("")
   })
 })

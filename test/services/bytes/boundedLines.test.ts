@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import { boundedLines } from "../../../src/services/bytes/boundedLines.ts"
+import { splitBoundedLines } from "../../../src/services/bytes/boundedLines.ts"
 
 const linesOf = (longest: number, ...pieces: ReadonlyArray<string>) =>
   Stream.fromIterable(pieces.map((piece) => new TextEncoder().encode(piece))).pipe(
-    boundedLines(longest),
+    splitBoundedLines(longest),
     Stream.runCollect,
     Effect.map(Chunk.toReadonlyArray)
   )

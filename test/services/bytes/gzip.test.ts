@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { gunzipSync } from "node:zlib"
-import { compress, compressedShare } from "../../../src/services/bytes/gzip.ts"
+import { compress, computeCompressionRatio } from "../../../src/services/bytes/gzip.ts"
 
 /** Chunks in memory that is used again for the next one. */
 const lent = (bytes: Buffer, size: number) => {
@@ -32,8 +32,8 @@ describe("compress", () => {
     }))
 
   it("is known from a sample to be worth it or not", () => {
-    expect(compressedShare(randomBytes(100_000))).toBeGreaterThan(0.95)
-    expect(compressedShare(Buffer.alloc(100_000, "words "))).toBeLessThan(0.1)
-    expect(compressedShare(new Uint8Array())).toBe(1)
+    expect(computeCompressionRatio(randomBytes(100_000))).toBeGreaterThan(0.95)
+    expect(computeCompressionRatio(Buffer.alloc(100_000, "words "))).toBeLessThan(0.1)
+    expect(computeCompressionRatio(new Uint8Array())).toBe(1)
   })
 })

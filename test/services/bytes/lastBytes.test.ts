@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { lastBytes } from "../../../src/services/bytes/lastBytes.ts"
+import { keepLastBytes } from "../../../src/services/bytes/lastBytes.ts"
 
 const collected = (limit: number, ...chunks: ReadonlyArray<string | Uint8Array>) => {
-  const kept = lastBytes(limit)
+  const kept = keepLastBytes(limit)
   for (const chunk of chunks) kept.add(Buffer.from(chunk))
   return { text: kept.text(), truncated: kept.truncated() }
 }
@@ -35,7 +35,7 @@ describe("lastBytes", () => {
   })
 
   it("holds no more than the limit and one chunk", () => {
-    const kept = lastBytes(10)
+    const kept = keepLastBytes(10)
     for (let index = 0; index < 1_000; index++) kept.add(Buffer.alloc(100, 97))
     expect(kept.text()).toBe("a".repeat(10))
   })
@@ -44,7 +44,7 @@ describe("lastBytes", () => {
     const all = Array.from({ length: 30_000 }, (_, index) => String.fromCharCode(97 + (index * 7) % 26)).join("")
     for (const limit of [0, 1, 100, 5_000, 29_999, 30_000]) {
       for (const size of [1, 3, 1_000, 4_097, 30_000]) {
-        const kept = lastBytes(limit)
+        const kept = keepLastBytes(limit)
         for (let at = 0; at < all.length; at += size) kept.add(Buffer.from(all.slice(at, at + size)))
         expect(kept.text()).toBe(limit === 0 ? "" : all.slice(-limit))
         expect(kept.truncated()).toBe(limit < all.length)
@@ -53,7 +53,7 @@ describe("lastBytes", () => {
   })
 
   it("takes a stream of single bytes as it takes any other", () => {
-    const kept = lastBytes(256 * 1024)
+    const kept = keepLastBytes(256 * 1024)
     const byte = Buffer.from("x")
     const begun = performance.now()
     for (let index = 0; index < 600_000; index++) kept.add(byte)

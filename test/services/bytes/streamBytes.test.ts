@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { PassThrough } from "node:stream"
-import { bytesOf } from "../../../src/services/bytes/streamBytes.ts"
+import { streamBytes } from "../../../src/services/bytes/streamBytes.ts"
 
 describe("the bytes of a readable", () => {
   it.live.each<[how: string, end: (readable: PassThrough) => void]>([
@@ -10,12 +10,12 @@ describe("the bytes of a readable", () => {
   ])("end when %s, before and while they are waited for", ([, end]) =>
     Effect.gen(function*() {
       const readable = new PassThrough()
-      const read = yield* Effect.fork(Stream.runCollect(bytesOf(readable)))
+      const read = yield* Effect.fork(Stream.runCollect(streamBytes(readable)))
       readable.write("a")
       yield* Effect.sleep("1 millis")
       end(readable)
       expect(Buffer.concat([...yield* Fiber.join(read)]).toString()).toBe("a")
       yield* Effect.sleep("1 millis")
-      expect([...yield* Stream.runCollect(bytesOf(readable))]).toEqual([])
+      expect([...yield* Stream.runCollect(streamBytes(readable))]).toEqual([])
     }))
 })

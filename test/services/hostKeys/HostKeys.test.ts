@@ -2,9 +2,9 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer } from "effect"
-import type { Address } from "../../../src/schema/servers/addressOf.ts"
+import type { MachineAddress } from "../../../src/schema/servers/addressOf.ts"
 import type { HostKey } from "../../../src/services/hostKeys/hostKey.ts"
-import { fingerprint, hostKey } from "../../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint, parseHostKey } from "../../../src/services/hostKeys/hostKey.ts"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { HostKeysLive } from "../../../src/services/hostKeys/HostKeysLive.ts"
 import { checkHostKey, previewHostKey, withConfirmed } from "../../../src/services/hostKeys/knownHostsFile.ts"
@@ -15,7 +15,7 @@ const key = (text: string, type = "ssh-ed25519"): HostKey => {
   const name = Buffer.from(type)
   const length = Buffer.alloc(4)
   length.writeUInt32BE(name.length)
-  return hostKey(Buffer.concat([length, name, Buffer.from(text)]))
+  return parseHostKey(Buffer.concat([length, name, Buffer.from(text)]))
 }
 
 const main = { host: "main.lan", port: 22 }
@@ -34,7 +34,7 @@ const withFile = <A, E>(
     )
   }).pipe(Effect.provide(NodeContext.layer))
 
-const check = (server: Address, key: HostKey) => Effect.flatMap(HostKeys, (keys) => keys.check(server, key))
+const check = (server: MachineAddress, key: HostKey) => Effect.flatMap(HostKeys, (keys) => keys.check(server, key))
 
 describe("checkHostKey", () => {
   it("trusts a server that is met for the first time", () => {
@@ -47,7 +47,7 @@ describe("checkHostKey", () => {
   it("tells a changed key by both fingerprints", () => {
     const { text } = checkHostKey("", main, one)
     expect(checkHostKey(text, main, two)).toEqual({
-      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      answer: { remembered: computeFingerprint(one.blob), presented: computeFingerprint(two.blob) },
       text
     })
   })
@@ -98,7 +98,7 @@ describe("checkHostKey", () => {
 
 describe("the key of a server behind jump hosts", () => {
   const gate = { host: "gate.lan", port: 2222 }
-  const routes: ReadonlyArray<Address> = [
+  const routes: ReadonlyArray<MachineAddress> = [
     main,
     { ...main, via: gate },
     { ...main, via: { ...gate, via: main } },
@@ -126,22 +126,26 @@ describe("the key of a server behind jump hosts", () => {
 
   it("is confirmed and replaced for its route alone", () => {
     const [, behind = main] = routes
-    const text = Either.getOrThrow(withConfirmed(checkHostKey("", main, one).text, behind, fingerprint(two.blob)))
+    const text = Either.getOrThrow(
+      withConfirmed(checkHostKey("", main, one).text, behind, computeFingerprint(two.blob))
+    )
     expect([previewHostKey(text, main, one), previewHostKey(text, behind, two)]).toEqual(["known", "known"])
     expect(previewHostKey(text, behind, one)).toHaveProperty("presented")
     const met = checkHostKey(text, behind, two).text
-    const after = Either.getOrThrow(withConfirmed(met, behind, fingerprint(one.blob), fingerprint(two.blob)))
+    const after = Either.getOrThrow(
+      withConfirmed(met, behind, computeFingerprint(one.blob), computeFingerprint(two.blob))
+    )
     expect([previewHostKey(after, main, one), previewHostKey(after, behind, one)]).toEqual(["known", "known"])
   })
 })
 
 describe("withConfirmed", () => {
-  const text = Either.getOrThrow(withConfirmed("# mine", { host: "Main.lan", port: 22 }, fingerprint(one.blob)))
+  const text = Either.getOrThrow(withConfirmed("# mine", { host: "Main.lan", port: 22 }, computeFingerprint(one.blob)))
 
   it("insists on the confirmed key when the server is met for the first time", () => {
-    expect(text).toBe(`# mine\n# confirmed main.lan ${fingerprint(one.blob)}\n`)
+    expect(text).toBe(`# mine\n# confirmed main.lan ${computeFingerprint(one.blob)}\n`)
     expect(checkHostKey(text, main, two)).toEqual({
-      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      answer: { remembered: computeFingerprint(one.blob), presented: computeFingerprint(two.blob) },
       text
     })
     expect(previewHostKey(text, main, one)).toBe("known")
@@ -155,13 +159,13 @@ describe("withConfirmed", () => {
       answer: "remembered",
       text: `# mine\nmain.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
     })
-    expect(withConfirmed(met.text, main, fingerprint(one.blob))).toEqual(Either.right(met.text))
+    expect(withConfirmed(met.text, main, computeFingerprint(one.blob))).toEqual(Either.right(met.text))
   })
 
   it("takes the place of a remembered key that is named, and of no other", () => {
     const row = (names: string) => `${names} ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
     const before = `# mine\n${row("other.lan")}${row("main.lan")}${row("main.lan,other.lan")}${row("[main.lan]:2222")}`
-    const [old, next] = [fingerprint(one.blob), fingerprint(two.blob)]
+    const [old, next] = [computeFingerprint(one.blob), computeFingerprint(two.blob)]
     for (const named of [undefined, next, "SHA256:another"]) {
       expect(withConfirmed(before, main, next, named)).toEqual(
         Either.left({ remembered: `${old} or ${old}`, presented: next })
@@ -176,8 +180,8 @@ describe("withConfirmed", () => {
   })
 
   it("holds the last one that was confirmed", () => {
-    const again = withConfirmed(text, main, fingerprint(two.blob))
-    expect(again).toEqual(Either.right(`# mine\n# confirmed main.lan ${fingerprint(two.blob)}\n`))
+    const again = withConfirmed(text, main, computeFingerprint(two.blob))
+    expect(again).toEqual(Either.right(`# mine\n# confirmed main.lan ${computeFingerprint(two.blob)}\n`))
   })
 })
 
@@ -185,7 +189,7 @@ describe("HostKeysLive", () => {
   it.scopedLive("insists on a confirmed key across restarts, in a private file", () =>
     withFile((file, live) =>
       Effect.gen(function*() {
-        const confirm = Effect.flatMap(HostKeys, (keys) => keys.confirm(main, fingerprint(one.blob)))
+        const confirm = Effect.flatMap(HostKeys, (keys) => keys.confirm(main, computeFingerprint(one.blob)))
         yield* Effect.provide(confirm, live)
         if (process.platform !== "win32") {
           expect((yield* (yield* FileSystem.FileSystem).stat(file)).mode & 0o777).toBe(0o600)

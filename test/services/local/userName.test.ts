@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { userAtMachine, userName } from "../../../src/services/local/userName.ts"
+import { formatUserAtMachine, readUserName } from "../../../src/services/local/userName.ts"
 
 const unknown = () => {
   throw new Error("uv_os_get_passwd returned ENOENT")
@@ -12,15 +12,15 @@ describe("the user's name", () => {
 
   it("is the one on record, else the one in the environment", () => {
     vi.stubEnv("LOGNAME", "ann")
-    expect(userName(() => "bob")).toBe("bob")
-    expect(userName(unknown)).toBe("ann")
+    expect(readUserName(() => "bob")).toBe("bob")
+    expect(readUserName(unknown)).toBe("ann")
   })
 
   it("is empty for a user id without an entry, which stands for itself at the machine", () => {
     vi.stubEnv("LOGNAME", undefined)
     vi.stubEnv("USER", undefined)
-    expect(userName(unknown)).toBe("")
-    expect(userAtMachine("")).toMatch(/^\d+@./)
-    expect(userAtMachine("an\nn")).toMatch(/^an n@/)
+    expect(readUserName(unknown)).toBe("")
+    expect(formatUserAtMachine("")).toMatch(/^\d+@./)
+    expect(formatUserAtMachine("an\nn")).toMatch(/^an n@/)
   })
 })

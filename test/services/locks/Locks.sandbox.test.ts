@@ -4,16 +4,16 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { breakStale, lockAt } from "../../../src/services/locks/fileLock.ts"
+import { breakStale, readLock } from "../../../src/services/locks/fileLock.ts"
 import {
-  applicationLock,
-  buildLock,
-  hooksLock,
-  proxyLock,
-  pullLock,
-  settingsLock
+  makeApplicationLock,
+  makeBuildLock,
+  makeHooksLock,
+  makeProxyLock,
+  makePullLock,
+  makeSettingsLock
 } from "../../../src/services/locks/LockKey.ts"
-import { Locks, locksIn, LocksLive } from "../../../src/services/locks/Locks.ts"
+import { Locks, locksLayer, LocksLive } from "../../../src/services/locks/Locks.ts"
 import { makeNamedLocks } from "../../../src/services/locks/namedLocks.ts"
 import { compiled } from "../../fixtures/compiled.ts"
 import { thorough } from "../../fixtures/thorough.ts"
@@ -45,8 +45,8 @@ describe("the place of shared locks", () => {
   it.scopedLive("is there for others when who needed it first breaks off", () =>
     Effect.gen(function*() {
       const { at } = yield* workshop
-      const { withLock } = Context.get(yield* Layer.build(locksIn(at("locks"))), Locks)
-      const lock = withLock(buildLock("/projects/shop"))
+      const { withLock } = Context.get(yield* Layer.build(locksLayer(at("locks"))), Locks)
+      const lock = withLock(makeBuildLock("/projects/shop"))
       const first = yield* Effect.fork(lock(Effect.void))
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(first)
@@ -123,15 +123,15 @@ describe("LocksLive within one process", () => {
 describe("keys", () => {
   it("name a proxy file by where it is, not by the id of a server", () => {
     const behind = { host: "proxy.lan", port: 22, via: { host: "Gate.lan", port: 22 } }
-    expect(proxyLock(behind, "/p.yml")).toMatchObject({
+    expect(makeProxyLock(behind, "/p.yml")).toMatchObject({
       shared: "The proxy file /p.yml on proxy.lan:22 through gate.lan:22"
     })
-    expect(proxyLock(behind, "/p.yml").name).not.toBe(proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml").name)
-    expect(proxyLock({ host: "Proxy.lan", port: 22 }, "/p.yml")).toEqual(
-      proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
+    expect(makeProxyLock(behind, "/p.yml").name).not.toBe(makeProxyLock({ host: "proxy.lan", port: 22 }, "/p.yml").name)
+    expect(makeProxyLock({ host: "Proxy.lan", port: 22 }, "/p.yml")).toEqual(
+      makeProxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
     )
-    expect(proxyLock({ host: "proxy.lan", port: 23 }, "/p.yml")).not.toEqual(
-      proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
+    expect(makeProxyLock({ host: "proxy.lan", port: 23 }, "/p.yml")).not.toEqual(
+      makeProxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
     )
   })
 })
@@ -146,7 +146,7 @@ describe("LocksLive between processes", () => {
         yield* Effect.forEach(
           processes,
           (locks) =>
-            Effect.forEach([1, 2, 3], () => locks.withLock(settingsLock(file))(pass(Effect.sleep("5 millis"))), {
+            Effect.forEach([1, 2, 3], () => locks.withLock(makeSettingsLock(file))(pass(Effect.sleep("5 millis"))), {
               concurrency: "unbounded"
             }),
           { concurrency: "unbounded" }
@@ -166,7 +166,7 @@ describe("LocksLive between processes", () => {
           child.stdout.once("data", () => resume(Effect.void))
         })
         const locks = yield* Locks
-        const entered = yield* Effect.fork(locks.withLock(settingsLock(file))(Effect.succeed("in")))
+        const entered = yield* Effect.fork(locks.withLock(makeSettingsLock(file))(Effect.succeed("in")))
         // The holder renews its lock: it keeps others out for longer than a dead one's would.
         yield* Effect.sleep("6 seconds")
         expect((yield* Fiber.poll(entered))._tag).toBe("None")
@@ -183,7 +183,7 @@ describe("LocksLive between processes", () => {
         const longAgo = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000)
         yield* fs.makeDirectory(`${file}.lock`)
         yield* fs.utimes(`${file}.lock`, longAgo, longAgo)
-        return { longAgo, lock: yield* lockAt(`${file}.lock`) }
+        return { longAgo, lock: yield* readLock(`${file}.lock`) }
       })
 
     test.scoped("of a dead process is not taken from the one that took it first", () =>
@@ -206,7 +206,7 @@ describe("LocksLive between processes", () => {
         yield* staleLock(file)
         yield* Effect.forEach(
           processes,
-          (locks) => locks.withLock(settingsLock(file))(pass(Effect.sleep("2 millis"))),
+          (locks) => locks.withLock(makeSettingsLock(file))(pass(Effect.sleep("2 millis"))),
           { concurrency: "unbounded" }
         )
         expect(yield* most).toBe(1)
@@ -223,7 +223,7 @@ describe("LocksLive between processes", () => {
         expect(yield* fs.exists(lock.directory)).toBe(true)
         yield* fs.utimes(breaking, longAgo, longAgo)
         const locks = yield* Locks
-        expect(yield* locks.withLock(settingsLock(file))(Effect.succeed("in"))).toBe("in")
+        expect(yield* locks.withLock(makeSettingsLock(file))(Effect.succeed("in"))).toBe("in")
         expect(yield* fs.readDirectory(directory)).toEqual([])
       }))
 
@@ -237,10 +237,10 @@ describe("LocksLive between processes", () => {
           // Its holder lives: the next renewal has the right time again.
           const inside = yield* Effect.makeLatch()
           const holder = yield* Effect.fork(
-            one.withLock(settingsLock(file))(Effect.zipRight(inside.open, Effect.never))
+            one.withLock(makeSettingsLock(file))(Effect.zipRight(inside.open, Effect.never))
           )
           yield* inside.await
-          const waiting = yield* Effect.fork(two.withLock(settingsLock(file))(Effect.succeed("in")))
+          const waiting = yield* Effect.fork(two.withLock(makeSettingsLock(file))(Effect.succeed("in")))
           yield* Effect.sleep("1500 millis")
           expect((yield* Fiber.poll(waiting))._tag).toBe("None")
           yield* Fiber.interrupt(holder)
@@ -248,7 +248,7 @@ describe("LocksLive between processes", () => {
           // Its holder died, and then the clock was set back.
           yield* fs.makeDirectory(`${file}.lock`)
           yield* fs.utimes(`${file}.lock`, tomorrow, tomorrow)
-          const [took] = yield* Effect.timed(two.withLock(settingsLock(file))(Effect.succeed("in")))
+          const [took] = yield* Effect.timed(two.withLock(makeSettingsLock(file))(Effect.succeed("in")))
           expect(Duration.toMillis(took)).toBeGreaterThan(4_500)
           expect(Duration.toMillis(took)).toBeLessThan(15_000)
           expect(yield* fs.readDirectory(directory)).toEqual([])
@@ -260,14 +260,14 @@ describe("LocksLive between processes", () => {
       Effect.gen(function*() {
         const { at, fs } = yield* workshop
         const directory = at("locks")
-        const processOf = Effect.map(Effect.scoped(Layer.build(Layer.fresh(locksIn(directory)))), Context.get(Locks))
+        const processOf = Effect.map(Effect.scoped(Layer.build(Layer.fresh(locksLayer(directory)))), Context.get(Locks))
         const server = { host: "main", port: 22 }
         const keys = [
-          applicationLock("https://platform.test", "shop"),
-          buildLock("/projects/hello"),
-          pullLock(server),
-          proxyLock(server, "/etc/proxy.yml"),
-          hooksLock({ owner: "me", name: "shop" })
+          makeApplicationLock("https://platform.test", "shop"),
+          makeBuildLock("/projects/hello"),
+          makePullLock(server),
+          makeProxyLock(server, "/etc/proxy.yml"),
+          makeHooksLock({ owner: "me", name: "shop" })
         ]
         for (const key of keys) {
           const { most, pass } = yield* turnstile
@@ -289,9 +289,9 @@ describe("LocksLive between processes", () => {
         yield* fs.makeDirectory(`${directory}/old.lock`, { recursive: true })
         yield* fs.makeDirectory(`${directory}/new.lock`)
         yield* fs.utimes(`${directory}/old.lock`, longAgo, longAgo)
-        const key = buildLock("/projects/hello")
+        const key = makeBuildLock("/projects/hello")
         const use = (place: string) =>
-          Effect.provide(Effect.flatMap(Locks, (locks) => locks.withLock(key)(Effect.succeed("in"))), locksIn(place))
+          Effect.provide(Effect.flatMap(Locks, (locks) => locks.withLock(key)(Effect.succeed("in"))), locksLayer(place))
         expect(yield* use(directory)).toBe("in")
         expect(yield* fs.readDirectory(directory)).toEqual(["new.lock"])
         yield* fs.writeFileString(file, "")
@@ -303,9 +303,11 @@ describe("LocksLive between processes", () => {
         const { directory, file, fs } = yield* workshop
         const [one, two] = yield* Effect.all([otherLocks, otherLocks])
         const inside = yield* Effect.makeLatch()
-        const holder = yield* Effect.fork(one.withLock(settingsLock(file))(Effect.zipRight(inside.open, Effect.never)))
+        const holder = yield* Effect.fork(
+          one.withLock(makeSettingsLock(file))(Effect.zipRight(inside.open, Effect.never))
+        )
         yield* inside.await
-        const waiting = yield* Effect.fork(two.withLock(settingsLock(file))(Effect.never))
+        const waiting = yield* Effect.fork(two.withLock(makeSettingsLock(file))(Effect.never))
         yield* Effect.sleep("50 millis")
         const exit = yield* Effect.timeout(Fiber.interrupt(waiting), "5 seconds")
         expect(Exit.isInterrupted(exit)).toBe(true)
@@ -320,7 +322,7 @@ describe("LocksLive between processes", () => {
         const locks = yield* Locks
         const stopped = yield* Ref.make(false)
         const holder = yield* Effect.fork(
-          locks.withLock(settingsLock(file))(Effect.onInterrupt(Effect.never, () => Ref.set(stopped, true)))
+          locks.withLock(makeSettingsLock(file))(Effect.onInterrupt(Effect.never, () => Ref.set(stopped, true)))
         )
         yield* fs.exists(`${file}.lock`).pipe(Effect.repeat({ until: (exists) => exists }))
         yield* fs.remove(`${file}.lock`, { recursive: true })
@@ -335,7 +337,9 @@ describe("LocksLive between processes", () => {
         const locks = yield* Locks
         const path = yield* Path.Path
         const file = path.join(at("none"), "file")
-        const error = yield* Effect.flip(Effect.timeout(locks.withLock(settingsLock(file))(Effect.void), "5 seconds"))
+        const error = yield* Effect.flip(
+          Effect.timeout(locks.withLock(makeSettingsLock(file))(Effect.void), "5 seconds")
+        )
         expect(error.message).toBe(
           `${file} cannot be locked: the directory does not exist (the lock is the directory ${file}.lock)`
         )

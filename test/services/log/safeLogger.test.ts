@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Console, Effect, Layer } from "effect"
-import { escaped } from "../../../src/schema/words/escaped.ts"
+import { escapeText } from "../../../src/schema/words/escaped.ts"
 import { SafeLoggerLive } from "../../../src/services/log/safeLogger.ts"
 
 /** Console output of an effect, as a terminal would show it. */
@@ -43,14 +43,14 @@ describe("safeLogger", () => {
       expect(more.length).toBeGreaterThan(1)
       for (const next of more) {
         expect(next).toMatch(/^ {2}/)
-        expect(escaped(next)).toBe(next)
+        expect(escapeText(next)).toBe(next)
       }
     }))
 
   it.effect("escapes what a log entry is annotated with", () =>
     Effect.gen(function*() {
       const lines = yield* written(Effect.annotateLogs(Effect.logInfo("done"), "application", forged))
-      for (const line of lines) expect(escaped(line)).toBe(line)
+      for (const line of lines) expect(escapeText(line)).toBe(line)
       expect(lines).toHaveLength(2)
     }))
 })

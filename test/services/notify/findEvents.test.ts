@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/NotifyTarget.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
 import { findEvents } from "../../../src/services/notify/findEvents.ts"
-import { noticesOfRun } from "../../../src/services/notify/notices.ts"
+import { buildRunNotices } from "../../../src/services/notify/notices.ts"
 import { storedRun } from "../../fixtures/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }
@@ -80,7 +80,7 @@ it("each target gets one notification, of the most specific event that it is tol
     access: Effect.never
   })
   const run = storedRun(1, rolledBack)
-  const notices = noticesOfRun(run, [
+  const notices = buildRunNotices(run, [
     target("all", "failed", "unhealthy", "succeeded", "rolledBack", "drift"),
     target("failures", "failed"),
     target("good", "succeeded", "drift")

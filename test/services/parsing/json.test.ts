@@ -1,6 +1,6 @@
 import { Either, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeJson, jsonPlace, parseJson } from "../../../src/services/parsing/json.ts"
+import { decodeJson, locateJsonValue, parseJson } from "../../../src/services/parsing/json.ts"
 
 const problemOf = (text: string) => {
   const problem = Either.flip(parseJson(text))
@@ -68,13 +68,13 @@ describe("jsonPlace", () => {
   const text = "{\n  \"files\": [\n    \"a\",\n    5\n  ]\n}"
 
   it("finds the line and the column of a value", () => {
-    expect(jsonPlace(text, ["files", 1])).toEqual({ line: 4, column: 5 })
-    expect(jsonPlace(text, ["files"])).toEqual({ line: 2, column: 12 })
+    expect(locateJsonValue(text, ["files", 1])).toEqual({ line: 4, column: 5 })
+    expect(locateJsonValue(text, ["files"])).toEqual({ line: 2, column: 12 })
   })
 
   it("answers the place of what is around an absent value", () => {
-    expect(jsonPlace(text, ["files", 7, "a"])).toEqual({ line: 2, column: 12 })
-    expect(jsonPlace(text, ["other"])).toEqual({ line: 1, column: 1 })
-    expect(jsonPlace(text, [])).toEqual({ line: 1, column: 1 })
+    expect(locateJsonValue(text, ["files", 7, "a"])).toEqual({ line: 2, column: 12 })
+    expect(locateJsonValue(text, ["other"])).toEqual({ line: 1, column: 1 })
+    expect(locateJsonValue(text, [])).toEqual({ line: 1, column: 1 })
   })
 })

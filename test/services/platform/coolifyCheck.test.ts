@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
-import { tokenFinding, versionFinding } from "../../../src/services/platform/coolifyCheck.ts"
+import { checkToken, checkVersion } from "../../../src/services/platform/coolifyCheck.ts"
 
 describe("versionFinding", () => {
   it.each([
@@ -10,11 +10,11 @@ describe("versionFinding", () => {
     ["4.3.11", true],
     ["nightly", true]
   ])("%s", (version, ok) => {
-    expect(versionFinding(version)).toMatchObject({ name: "platform version", ok })
+    expect(checkVersion(version)).toMatchObject({ name: "platform version", ok })
   })
 
   it("says what is wrong with a faulty version, and what to do", () => {
-    expect(versionFinding("4.1.1")).toMatchObject({
+    expect(checkVersion("4.1.1")).toMatchObject({
       detail: expect.stringContaining("SSH port"),
       fix: "Update Coolify to 4.1.2"
     })
@@ -27,8 +27,8 @@ describe("tokenFinding", () => {
 
   it("names the ability that hidden values need", () => {
     const hidden = [env(Disclosed.Known({ value: "1" })), env(Disclosed.Hidden({ reason: "why" }))]
-    expect(tokenFinding([app], hidden)).toMatchObject({ ok: false, fix: expect.stringContaining("read:sensitive") })
-    expect(tokenFinding([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
-    expect(tokenFinding([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
+    expect(checkToken([app], hidden)).toMatchObject({ ok: false, fix: expect.stringContaining("read:sensitive") })
+    expect(checkToken([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
+    expect(checkToken([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
   })
 })

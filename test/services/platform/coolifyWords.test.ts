@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
 import {
-  composeServices,
-  inWordsOf,
-  serviceDomains,
+  adoptSpelling,
+  parseComposeServices,
+  parseServiceDomains,
   toCoolify,
   toNeutral,
-  withServiceDomain,
-  wordsInNeutral
+  toNeutralWords,
+  withServiceDomain
 } from "../../../src/services/platform/coolifyWords.ts"
 
 describe("toCoolify", () => {
@@ -92,7 +92,7 @@ describe("inWordsOf", () => {
     [{ git_branch: "main" }, { git_branch: "master" }, { git_branch: "main" }],
     [{}, { publish_directory: "/" }, {}]
   ])("%j where %j is wanted is %j", (record, wanted, expected) => {
-    expect(inWordsOf({ ...record }, { ...wanted })).toEqual(expected)
+    expect(adoptSpelling({ ...record }, { ...wanted })).toEqual(expected)
   })
 })
 
@@ -106,7 +106,7 @@ describe("the domains of a compose stack", () => {
     ["\"text\"", []],
     [null, []]
   ])("%j", (value, expected) => {
-    expect(serviceDomains(value)).toEqual(expected)
+    expect(parseServiceDomains(value)).toEqual(expected)
   })
 
   it("keep those of other services", () => {
@@ -124,11 +124,11 @@ describe("the domains of a compose stack", () => {
     ["", []],
     ["just text", []]
   ])("belong to the services of %j", (text, names) => {
-    expect(composeServices(text)).toEqual(names)
+    expect(parseComposeServices(text)).toEqual(names)
   })
 })
 
 it("says a refusal in neutral words", () => {
-  expect(wordsInNeutral("Validation failed. (docker_compose_location: bad; build_pack: nixpacks or static)"))
+  expect(toNeutralWords("Validation failed. (docker_compose_location: bad; build_pack: nixpacks or static)"))
     .toBe("Validation failed. (compose_location: bad; build_pack: autopack or static)")
 })

@@ -1,6 +1,6 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
-import { makeSteps, skip, step, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
+import { executeStep, makeSteps, skipStep, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 
 const fresh = Layer.merge(Layer.fresh(StepsLive), settingsTest({ "platform.token": Redacted.make("platform-token") }))
@@ -11,7 +11,7 @@ describe("steps", () => {
     test.effect("are running, then done with their detail", () =>
       Effect.gen(function*() {
         const gate = yield* Deferred.make<number>()
-        const fiber = yield* Effect.fork(step("count", Deferred.await(gate), (n) => `${n} changes`))
+        const fiber = yield* Effect.fork(executeStep("count", Deferred.await(gate), (n) => `${n} changes`))
         yield* Effect.yieldNow()
         expect(yield* all).toEqual([{ step: "count", status: "running", detail: "" }])
         yield* Deferred.succeed(gate, 2)
@@ -21,8 +21,8 @@ describe("steps", () => {
 
     test.effect("end as their outcome says", () =>
       Effect.gen(function*() {
-        yield* step("route", Effect.void, () => ({ status: "skipped", detail: "no domain" }))
-        yield* skip("webhook", "no secret")
+        yield* executeStep("route", Effect.void, () => ({ status: "skipped", detail: "no domain" }))
+        yield* skipStep("webhook", "no secret")
         expect(yield* all).toEqual([
           { step: "route", status: "skipped", detail: "no domain" },
           { step: "webhook", status: "skipped", detail: "no secret" }
@@ -32,7 +32,7 @@ describe("steps", () => {
     test.effect("that fail are errors, and the failure passes on unchanged", () =>
       Effect.gen(function*() {
         const failing = Effect.fail({ _tag: "Refused", message: "refused" })
-        expect(yield* Effect.flip(step("sync", failing, () => ""))).toMatchObject({ _tag: "Refused" })
+        expect(yield* Effect.flip(executeStep("sync", failing, () => ""))).toMatchObject({ _tag: "Refused" })
         expect(yield* all).toEqual([{ step: "sync", status: "error", detail: "refused" }])
       }).pipe(Effect.provide(fresh)))
 
@@ -64,28 +64,28 @@ describe("steps", () => {
     test.effect("show no secret in use, whatever form it came back in", () =>
       Effect.gen(function*() {
         const said = `platform-token, ${encodeURIComponent("platform-token")}, ${btoa("u:platform-token")}`
-        yield* step("env", Effect.void, () => said)
-        yield* step("webhook", Effect.void, () => ({ status: "warn", detail: said }))
-        yield* Effect.ignore(step("sync", Effect.fail({ message: said }), () => ""))
+        yield* executeStep("env", Effect.void, () => said)
+        yield* executeStep("webhook", Effect.void, () => ({ status: "warn", detail: said }))
+        yield* Effect.ignore(executeStep("sync", Effect.fail({ message: said }), () => ""))
         for (const { detail } of yield* all) expect(detail).toMatch(/^\*{3}, \*{3}, \S*\*{3}\S*$/)
         expect(JSON.stringify(yield* all)).not.toMatch(/platform|cGxhdGZvcm0/)
       }).pipe(Effect.provide(fresh)))
 
     test.effect("keep the place of their first appearance", () =>
       Effect.gen(function*() {
-        yield* step("a", Effect.void, () => "one")
-        yield* step("b", Effect.void, () => "two")
-        yield* step("a", Effect.void, () => "three")
+        yield* executeStep("a", Effect.void, () => "one")
+        yield* executeStep("b", Effect.void, () => "two")
+        yield* executeStep("a", Effect.void, () => "three")
         expect((yield* all).map(({ detail, step: name }) => `${name} ${detail}`)).toEqual(["a three", "b two"])
       }).pipe(Effect.provide(fresh)))
 
     test.effect("can be watched from the beginning", () =>
       Effect.gen(function*() {
         const steps = yield* Steps
-        yield* skip("a", "")
+        yield* skipStep("a", "")
         const seen = yield* Effect.fork(Stream.runCollect(Stream.take(steps.changes, 3)))
         yield* Effect.repeatN(Effect.yieldNow(), 20)
-        yield* step("b", Effect.repeatN(Effect.yieldNow(), 20), () => "ok")
+        yield* executeStep("b", Effect.repeatN(Effect.yieldNow(), 20), () => "ok")
         const states = Chunk.toReadonlyArray(yield* Fiber.join(seen))
         expect(states.map((state) => state.map(({ status }) => status))).toEqual([
           ["skipped"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { scrubbed } from "../../../src/services/secrets/scrubbed.ts"
+import { scrubText } from "../../../src/services/secrets/scrubbed.ts"
 
 const secret = "p@ss \"wörd\" +/=*'1"
 const base64 = (text: string) => Buffer.from(text).toString("base64")
@@ -26,7 +26,7 @@ describe("scrubbed", () => {
     ["in JSON within HTML", `<pre>${JSON.stringify({ secret }).replaceAll("\"", "&quot;").replaceAll("'", "&#x27;")}`],
     ["twice", `${secret}${secret}`]
   ])("replaces a secret %s", (_name, text) => {
-    const shown = scrubbed(text, [Redacted.make(secret)])
+    const shown = scrubText(text, [Redacted.make(secret)])
     expect(shown).toContain("***")
     expect(shown).not.toMatch(/w(ö|%c3%b6|\\u00f6)rd/i)
   })
@@ -36,7 +36,7 @@ describe("scrubbed", () => {
     (before) => {
       for (const after of ["", "@", "@h", "@host"]) {
         for (const form of [base64(before + secret + after), base64(before + secret + after).replaceAll("/", "_")]) {
-          const shown = scrubbed(`Basic ${form}!`, [Redacted.make(secret)])
+          const shown = scrubText(`Basic ${form}!`, [Redacted.make(secret)])
           expect(shown).toContain("***")
           expect(leaks(shown, base64(secret), 6)).toEqual([])
         }
@@ -49,37 +49,37 @@ describe("scrubbed", () => {
     const form = base64(`me:${signs}`)
     expect(form).toMatch(/\+.*\/|\/.*\+/)
     for (const text of [form, form.replaceAll("+", "-").replaceAll("/", "_")]) {
-      expect(scrubbed(text, [Redacted.make(signs)])).toMatch(/^.{0,6}\*{3}.{0,4}$/)
+      expect(scrubText(text, [Redacted.make(signs)])).toMatch(/^.{0,6}\*{3}.{0,4}$/)
     }
   })
 
   it("replaces the longer of two secrets first", () => {
-    expect(scrubbed("a token-long b", [Redacted.make("token"), Redacted.make("token-long")])).toBe("a *** b")
+    expect(scrubText("a token-long b", [Redacted.make("token"), Redacted.make("token-long")])).toBe("a *** b")
   })
 
   it("leaves nothing of secrets that overlap", () => {
-    expect(scrubbed("a first-last b", [Redacted.make("first-la"), Redacted.make("t-last")])).toBe("a *** b")
+    expect(scrubText("a first-last b", [Redacted.make("first-la"), Redacted.make("t-last")])).toBe("a *** b")
   })
 
   it("replaces what is left of a secret at the start of a text whose beginning was cut off", () => {
     const secrets = [Redacted.make("hunter2-hunter2")]
-    expect(scrubbed("nter2 and hunter2-hunter2", secrets)).toBe("nter2 and ***")
-    expect(scrubbed("nter2 and hunter2-hunter2", secrets, { cut: true })).toBe("*** and ***")
-    expect(scrubbed("er2 and so on", secrets, { cut: true })).toBe("er2 and so on")
+    expect(scrubText("nter2 and hunter2-hunter2", secrets)).toBe("nter2 and ***")
+    expect(scrubText("nter2 and hunter2-hunter2", secrets, { cut: true })).toBe("*** and ***")
+    expect(scrubText("er2 and so on", secrets, { cut: true })).toBe("er2 and so on")
   })
 
   it("takes no longer for many secrets than for few, and a megabyte in one go", () => {
     const secrets = Array.from({ length: 400 }, (_, index) => Redacted.make(`password/"${index}`))
     const text = "passing words of a server ".repeat(40_000)
-    scrubbed("", secrets)
+    scrubText("", secrets)
     const began = process.cpuUsage()
-    expect(scrubbed(`${text}password/"399`, secrets)).toBe(`${text}***`)
+    expect(scrubText(`${text}password/"399`, secrets)).toBe(`${text}***`)
     // Of the processor: another program's time is none of this one's.
     expect(process.cpuUsage(began).user / 1_000).toBeLessThan(1_000)
   })
 
   it("leaves other words and tiny secrets alone", () => {
-    expect(scrubbed("the cat sat", [Redacted.make("at"), Redacted.make(""), Redacted.make("hunter2")])).toBe(
+    expect(scrubText("the cat sat", [Redacted.make("at"), Redacted.make(""), Redacted.make("hunter2")])).toBe(
       "the cat sat"
     )
   })

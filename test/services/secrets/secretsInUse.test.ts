@@ -2,7 +2,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
-import { secretsInUse, withoutSecrets } from "../../../src/services/secrets/secretsInUse.ts"
+import { scrubSecrets, secretsInUse } from "../../../src/services/secrets/secretsInUse.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
 import { settingsFileWith } from "../../fixtures/service.ts"
 
@@ -49,7 +49,7 @@ describe("the secrets in use", () => {
 
   it.scopedLive("are taken out of a text", () =>
     Effect.gen(function*() {
-      expect(yield* withSettings(every, withoutSecrets(`said: ${secrets.join(", ")}`))).toBe(
+      expect(yield* withSettings(every, scrubSecrets(`said: ${secrets.join(", ")}`))).toBe(
         `said: ${secrets.map(() => "***").join(", ")}`
       )
     }))
@@ -81,10 +81,10 @@ describe("the secrets in use", () => {
       yield* withSettings(
         JSON.stringify({ servers }),
         Effect.gen(function*() {
-          yield* withoutSecrets("the first reads the file")
+          yield* scrubSecrets("the first reads the file")
           const began = performance.now()
           for (let error = 0; error < 50; error++) {
-            expect(yield* withoutSecrets(`the ${error}th says password-${error}`)).toBe(`the ${error}th says ***`)
+            expect(yield* scrubSecrets(`the ${error}th says password-${error}`)).toBe(`the ${error}th says ***`)
           }
           // Looking for each server among all of them took two seconds for a single error.
           expect(performance.now() - began).toBeLessThan(1_000)
@@ -94,6 +94,6 @@ describe("the secrets in use", () => {
 
   it.scopedLive("are none where the settings cannot be read", () =>
     Effect.gen(function*() {
-      expect(yield* withSettings("servers: [\n", withoutSecrets("said: anything"))).toBe("said: anything")
+      expect(yield* withSettings("servers: [\n", scrubSecrets("said: anything"))).toBe("said: anything")
     }))
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Config, Console, Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
-import { settingsDocument, settingsProblems } from "../../../src/services/settings/read/settingsDocument.ts"
+import { listSettingsProblems, parseSettingsDocument } from "../../../src/services/settings/read/settingsDocument.ts"
 import { fuzzSettings } from "../../fixtures/fuzzSettings.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
@@ -15,8 +15,8 @@ describe("settings made at random", () => {
       yield* Console.log(`fuzz: ${count} settings files, BERTH_FUZZ_SEED=${seed}`)
       const { request, settingsFile } = yield* startService(yield* settingsFileWith(""))
       for (const text of fuzzSettings(seed, count)) {
-        const isSound = Either.isRight(settingsDocument(settingsFile, text))
-        const problems = settingsProblems(settingsFile, text).map(({ message }) => message)
+        const isSound = Either.isRight(parseSettingsDocument(settingsFile, text))
+        const problems = listSettingsProblems(settingsFile, text).map(({ message }) => message)
         expect([text, problems.length === 0]).toEqual([text, isSound])
         for (const problem of problems) {
           expect([text, problem]).toEqual([text, expect.stringMatching(/\S+: \S/)])

@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { lineLimit } from "../../../src/services/ssh/AnswerLimit.ts"
+import { makeLineLimit } from "../../../src/services/ssh/AnswerLimit.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd, run, startSshd } from "../../fixtures/openssh.ts"
 import type { SshUser } from "../../fixtures/openssh.ts"
@@ -80,7 +80,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
           truncated: true
         })
         expect([stderr.length, stderr.slice(-22)]).toEqual([64 * 1024, "warn 19998\nwarn 19999\n"])
-        const limit = lineLimit(6, 1)
+        const limit = makeLineLimit(6, 1)
         const whole = yield* exec(
           user.access(),
           command("head -c 6000000 /dev/zero; head -c 60000 /dev/zero >&2", { limit })

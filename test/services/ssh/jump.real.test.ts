@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { fingerprint } from "../../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint } from "../../../src/services/hostKeys/hostKey.ts"
 import { FirstContact, FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { SshClient } from "../../../src/services/sshClient/SshClient.ts"
@@ -154,7 +154,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("a server behind a jump host")
       const why = Either.isLeft(unknown.session) && "message" in unknown.session.left
         ? unknown.session.left.message
         : ""
-      expect(why).toContain(`nobody has confirmed its host key ${fingerprint(Buffer.from(key, "base64"))}`)
+      expect(why).toContain(`nobody has confirmed its host key ${computeFingerprint(Buffer.from(key, "base64"))}`)
       expect(yield* accepted(bastion)).toBe(0)
       // A key of the same address without the jump host is another machine's.
       const routed = (yield* lineOf(inner)).replace(" ", `@[127.0.0.1]:${bastion.port} `)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Either, Option } from "effect"
 import { endedEarly, readAhead } from "../../../src/services/ssh/readAhead.ts"
-import type { ReadAt, Taken } from "../../../src/services/ssh/readAhead.ts"
+import type { NextPieces, ReadAt } from "../../../src/services/ssh/readAhead.ts"
 
 type Request = {
   readonly length: number
@@ -33,12 +33,12 @@ const server = () => {
 }
 
 const nextOf = ({ next }: ReturnType<typeof readAhead>) => {
-  const taken: Array<Taken> = []
+  const taken: Array<NextPieces> = []
   next((one) => taken.push(one))
   return taken
 }
 
-const bytesOf = (taken: ReadonlyArray<Taken>) =>
+const bytesOf = (taken: ReadonlyArray<NextPieces>) =>
   Buffer.concat(taken.flatMap((one) => Either.isRight(one) ? Chunk.toReadonlyArray(one.right) : []))
 
 const expected = (length: number) => Buffer.from(Array.from({ length }, (_, at) => at % 251))

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import type { RemoteCommand } from "../../../src/services/ssh/RemoteCommand.ts"
-import { quoted, renderCommand } from "../../../src/services/ssh/remoteShell.ts"
+import { quoteShellArgument, renderCommand } from "../../../src/services/ssh/remoteShell.ts"
 
 const command = (script: string, fields: Partial<RemoteCommand> = {}): RemoteCommand => ({
   what: "testing",
@@ -30,7 +30,7 @@ describe("renderCommand as text", () => {
   })
 
   it("quotes an empty argument as one", () => {
-    expect(quoted("")).toBe("''")
+    expect(quoteShellArgument("")).toBe("''")
   })
 
   it("refuses what ends a line or a string", () => {

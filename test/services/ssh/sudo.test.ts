@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { sudoRefusal, withoutLecture } from "../../../src/services/ssh/sudo.ts"
+import { findSudoRefusal, stripSudoLecture } from "../../../src/services/ssh/sudo.ts"
 
 const wrong = `Sorry, try again.
 sudo: unable to run /home/deployer/.berth.T0GKaP/askpass: No such file or directory
@@ -49,17 +49,17 @@ const cases: ReadonlyArray<readonly [string, string, string]> = [
 describe("sudoRefusal", () => {
   for (const [name, stderr, words] of cases) {
     it(`tells ${name}`, () => {
-      expect(Option.map(sudoRefusal(stderr), (refusal) => refusal.words)).toEqual(Option.some(words))
+      expect(Option.map(findSudoRefusal(stderr), (refusal) => refusal.words)).toEqual(Option.some(words))
     })
   }
 
   it("says what to do", () => {
-    expect(Option.getOrThrow(sudoRefusal(wrong)).help).toContain("Correct the sudoPassword")
+    expect(Option.getOrThrow(findSudoRefusal(wrong)).help).toContain("Correct the sudoPassword")
   })
 
   it("sees no refusal in a command's own words", () => {
     for (const stderr of ["", "cat: /etc/x: Permission denied\n", "docker: command not found\n", "pseudo: not it\n"]) {
-      expect(sudoRefusal(stderr)).toEqual(Option.none())
+      expect(findSudoRefusal(stderr)).toEqual(Option.none())
     }
   })
 })
@@ -83,13 +83,13 @@ describe("a megabyte of stderr", () => {
   for (const [name, stderr] of hostile) {
     it(`is read in no time: ${name}`, () => {
       const begun = performance.now()
-      sudoRefusal(withoutLecture(stderr))
+      findSudoRefusal(stripSudoLecture(stderr))
       expect(performance.now() - begun).toBeLessThan(500)
     })
   }
 
   it("is not repeated whole", () => {
-    const refusal = Option.getOrThrow(sudoRefusal(`sudo: a password is required${"!".repeat(10_000)}\n`))
+    const refusal = Option.getOrThrow(findSudoRefusal(`sudo: a password is required${"!".repeat(10_000)}\n`))
     expect(refusal.words.length).toBeLessThanOrEqual(300)
   })
 })
@@ -100,7 +100,7 @@ describe("withoutLecture", () => {
       "Administrator. It usually boils down to these three things:\n\n    #1) Respect the privacy of others.\n" +
       "    #2) Think before you type.\n    #3) With great power comes great responsibility.\n\n" +
       "For security reasons, the password you type will not be visible.\n\n"
-    expect(withoutLecture(`before\n${lecture}${lecture}after\n\nend\n`)).toBe("before\nafter\n\nend\n")
-    expect(withoutLecture("plain\n")).toBe("plain\n")
+    expect(stripSudoLecture(`before\n${lecture}${lecture}after\n\nend\n`)).toBe("before\nafter\n\nend\n")
+    expect(stripSudoLecture("plain\n")).toBe("plain\n")
   })
 })

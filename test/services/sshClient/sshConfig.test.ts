@@ -3,10 +3,10 @@ import { Effect, FastCheck } from "effect"
 import { createHmac } from "node:crypto"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fingerprint } from "../../../src/services/hostKeys/hostKey.ts"
-import { knownHost } from "../../../src/services/sshClient/knownHosts.ts"
+import { computeFingerprint } from "../../../src/services/hostKeys/hostKey.ts"
+import { findKnownHost } from "../../../src/services/sshClient/knownHosts.ts"
 import { matchesPattern } from "../../../src/services/sshClient/matchesPatterns.ts"
-import { sshHost } from "../../../src/services/sshClient/sshConfig.ts"
+import { readSshHost } from "../../../src/services/sshClient/sshConfig.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const reading = (files: Readonly<Record<string, string>>, host: string) =>
@@ -15,7 +15,7 @@ const reading = (files: Readonly<Record<string, string>>, host: string) =>
     const directory = join(home, ".ssh")
     mkdirSync(join(directory, "config.d"), { recursive: true })
     for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text, { mode: 0o600 })
-    const found = yield* sshHost(home, directory, host)
+    const found = yield* readSshHost(home, directory, host)
     return {
       ...found,
       said: Object.fromEntries([...found.values].map(([name, { value }]) => [name, value])),
@@ -85,12 +85,12 @@ describe("sshHost", () => {
         const file = join(home, "config")
         writeFileSync(file, "Port 1\n")
         chmodSync(file, 0o666)
-        expect(yield* sshHost(home, home, "a")).toMatchObject({
+        expect(yield* readSshHost(home, home, "a")).toMatchObject({
           unread: [expect.stringContaining("others may change it")]
         })
         writeFileSync(file, "#".repeat(2_000_000))
         chmodSync(file, 0o600)
-        expect(yield* sshHost(home, home, "a")).toMatchObject({
+        expect(yield* readSshHost(home, home, "a")).toMatchObject({
           unread: [expect.stringContaining("larger than 1 MiB")]
         })
       })
@@ -137,7 +137,7 @@ describe("matchesPattern", () => {
 
 describe("knownHost", () => {
   const key = (letter: string) => Buffer.from(letter.repeat(40)).toString("base64")
-  const print = (letter: string) => fingerprint(Buffer.from(letter.repeat(40)))
+  const print = (letter: string) => computeFingerprint(Buffer.from(letter.repeat(40)))
   const salt = Buffer.from("salt").toString("base64")
   const hashed = (name: string) => `|1|${salt}|${createHmac("sha1", "salt").update(name).digest("base64")}`
   const text = [
@@ -164,14 +164,14 @@ describe("knownHost", () => {
     ["new.lan", 22, ["g"], []],
     ["old.lan", 22, [], []]
   ])("of %s:%i", (host, port, keys, revoked) => {
-    const found = knownHost(text, host, port)
+    const found = findKnownHost(text, host, port)
     expect(found.keys.map((each) => each.fingerprint)).toEqual(keys.map(print))
     expect(found.revoked).toEqual(revoked.map(print))
   })
 
   it("reads anything", () => {
     FastCheck.assert(FastCheck.property(FastCheck.string(), FastCheck.string(), (text, host) => {
-      expect(knownHost(text, host, 22).revoked.length).toBeLessThanOrEqual(text.length)
+      expect(findKnownHost(text, host, 22).revoked.length).toBeLessThanOrEqual(text.length)
     }))
   })
 })

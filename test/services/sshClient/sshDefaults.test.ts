@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SshClient } from "../../../src/services/sshClient/SshClient.ts"
-import { sshDefaults } from "../../../src/services/sshClient/sshDefaults.ts"
+import { readSshDefaults } from "../../../src/services/sshClient/sshDefaults.ts"
 import { localSettings } from "../../fixtures/settingsIn.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -20,7 +20,7 @@ const lookUp = (config: string, user: () => string = () => "me") =>
         return user()
       }
     }
-    return { directory, ...yield* Effect.provideService(sshDefaults({ host: "main" }), SshClient, client) }
+    return { directory, ...yield* Effect.provideService(readSshDefaults({ host: "main" }), SshClient, client) }
   }).pipe(Effect.provide(localSettings))
 
 describe("sshDefaults", () => {

@@ -2,17 +2,17 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fingerprint, type HostKey, hostKey } from "../../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint, type HostKey, parseHostKey } from "../../../src/services/hostKeys/hostKey.ts"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { SshClient } from "../../../src/services/sshClient/SshClient.ts"
-import { rememberedOnly, withUserKnownHosts } from "../../../src/services/sshClient/userKnownKeys.ts"
+import { refuseNewKeys, withUserKnownHosts } from "../../../src/services/sshClient/userKnownKeys.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const key = (type: string, text: string): HostKey => {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(type.length)
-  return hostKey(Buffer.concat([length, Buffer.from(type), Buffer.from(text)]))
+  return parseHostKey(Buffer.concat([length, Buffer.from(type), Buffer.from(text)]))
 }
 const ed = key("ssh-ed25519", "one")
 const ec = key("ecdsa-sha2-nistp256", "two")
@@ -34,7 +34,7 @@ const judged = (own: string, user: string) =>
       return {
         types: yield* known.knownTypes(gate),
         standing: yield* known.standing(gate, ed),
-        kept: yield* rememberedOnly(keys).check(gate, ed),
+        kept: yield* refuseNewKeys(keys).check(gate, ed),
         checked: yield* known.check(gate, ed),
         user: join(directory, "known_hosts")
       }
@@ -45,7 +45,7 @@ const judged = (own: string, user: string) =>
     )
   })
 
-const print = ({ blob }: HostKey) => fingerprint(blob)
+const print = ({ blob }: HostKey) => computeFingerprint(blob)
 
 describe("a host key that the user's known_hosts is asked about", () => {
   it.scoped.each<readonly [what: string, own: string, user: string, types: ReadonlyArray<string>, standing: string]>([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Data, Effect, Exit, Option, Tracer } from "effect"
-import { exportedSpans } from "../../../src/services/telemetry/exportedSpans.ts"
+import { makeExportSpan } from "../../../src/services/telemetry/exportedSpans.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
 
@@ -43,7 +43,7 @@ const sentBy = <A, E>(effect: Effect.Effect<A, E>) =>
       },
       context: (run) => run()
     })
-    const exportSpan = exportedSpans(exporting)
+    const exportSpan = makeExportSpan(exporting)
     const native = yield* Effect.tracer
     const tracer = Tracer.make({
       span: (...span) => exportSpan(...span) ?? native.span(...span),

@@ -1,8 +1,8 @@
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { carriedSecrets } from "../../../src/services/upstream/carriedSecrets.ts"
+import { collectCarriedSecrets } from "../../../src/services/upstream/carriedSecrets.ts"
 
-const carriedBy = (body: unknown) => carriedSecrets(body).map(Redacted.value)
+const carriedBy = (body: unknown) => collectCarriedSecrets(body).map(Redacted.value)
 
 describe("carriedSecrets", () => {
   it.each<[string, unknown, ReadonlyArray<string>]>([

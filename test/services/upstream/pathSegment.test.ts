@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { pathOf } from "../../../src/services/upstream/pathSegment.ts"
+import { buildPath } from "../../../src/services/upstream/pathSegment.ts"
 
 describe("segment", () => {
   it.effect.each<[ReadonlyArray<string>, string]>([
@@ -13,14 +13,14 @@ describe("segment", () => {
     [["a", "ü \\"], "/a/%C3%BC%20%5C"]
   ])("escapes %j", ([segments, expected]) =>
     Effect.gen(function*() {
-      const path = yield* pathOf(segments)
+      const path = yield* buildPath(segments)
       expect(path).toBe(expected)
       expect(new URL(`http://host${path}`).pathname).toBe(expected)
     }))
 
   it.effect.each(["", ".", "..", "\uD800"])("refuses %j", (text) =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(pathOf(["a", text]))
+      const error = yield* Effect.flip(buildPath(["a", text]))
       expect(error.status).toBe(400)
       expect(error.message).toContain("cannot be part of an address")
     }))

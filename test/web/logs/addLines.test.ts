@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { addLines, type ShownLine } from "../../../src/web/logs/shownLine.ts"
+import { mergeLogLines, type ShownLine } from "../../../src/web/logs/shownLine.ts"
 
 let keys = 0
 const line = (ms: number, text = String(ms)): ShownLine => ({
@@ -14,7 +14,7 @@ const line = (ms: number, text = String(ms)): ShownLine => ({
 const gap = (text: string) => line(Number.NaN, text)
 const texts = (lines: ReadonlyArray<ShownLine>) => lines.map(({ text }) => text).join(" ")
 const add = (lines: ReadonlyArray<ShownLine>, more: ReadonlyArray<ShownLine>, most = 100) =>
-  texts(addLines(lines, more, most))
+  texts(mergeLogLines(lines, more, most))
 
 describe("addLines", () => {
   it("sorts the first delivery, whichever project answered first", () => {
@@ -41,7 +41,7 @@ describe("addLines", () => {
     const all = [line(5), line(2), line(9), line(1), line(7), line(3), line(8), line(4), line(6)]
     for (let size = 1; size <= all.length; size++) {
       let lines: ReadonlyArray<ShownLine> = []
-      for (let at = 0; at < all.length; at += size) lines = addLines(lines, all.slice(at, at + size), 100)
+      for (let at = 0; at < all.length; at += size) lines = mergeLogLines(lines, all.slice(at, at + size), 100)
       expect(texts(lines)).toBe("1 2 3 4 5 6 7 8 9")
     }
   })

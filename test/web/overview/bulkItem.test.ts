@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { ContainerPlan } from "../../../src/schema/deploy/ContainerPlan.ts"
-import { deployItem, restartItem } from "../../../src/web/overview/bulkItem.ts"
+import { buildDeployItem, buildRestartItem } from "../../../src/web/overview/bulkItem.ts"
 
 const plan = (fields: Partial<ContainerPlan> = {}): ContainerPlan => ({
   planHash: "hash",
@@ -16,8 +16,8 @@ const plan = (fields: Partial<ContainerPlan> = {}): ContainerPlan => ({
   warnings: [],
   ...fields
 })
-const item = (fields: Partial<Parameters<typeof deployItem>[0]>) =>
-  deployItem({ data: undefined, error: null, isFetching: false, ...fields })
+const item = (fields: Partial<Parameters<typeof buildDeployItem>[0]>) =>
+  buildDeployItem({ data: undefined, error: null, isFetching: false, ...fields })
 
 describe("deployItem", () => {
   it("waits for a plan, also where an old one is planned anew", () => {
@@ -39,7 +39,7 @@ describe("deployItem", () => {
 
 describe("restartItem", () => {
   it("leaves out what does not run", () => {
-    expect(restartItem(true).standing).toBe("ready")
-    expect(restartItem(false)).toEqual({ standing: "left out", words: "is left out: it does not run" })
+    expect(buildRestartItem(true).standing).toBe("ready")
+    expect(buildRestartItem(false)).toEqual({ standing: "left out", words: "is left out: it does not run" })
   })
 })

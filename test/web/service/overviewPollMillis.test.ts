@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { ObservedProject } from "../../../src/schema/Overview.ts"
-import { overviewPollMillis } from "../../../src/web/service/overviewPollMillis.ts"
+import { computePollMillis } from "../../../src/web/service/overviewPollMillis.ts"
 
 const project = (fields: object = {}) =>
   Schema.decodeUnknownSync(ObservedProject)({
@@ -35,15 +35,15 @@ const run = {
 
 describe("overviewPollMillis", () => {
   it("asks twice a minute while nothing is about to change", () => {
-    expect(overviewPollMillis(undefined)).toBe(30_000)
-    expect(overviewPollMillis({ projects: [project()] })).toBe(30_000)
+    expect(computePollMillis(undefined)).toBe(30_000)
+    expect(computePollMillis({ projects: [project()] })).toBe(30_000)
   })
 
   it("asks again soon after an overview that was made during a run: its state ends with the run", () => {
-    expect(overviewPollMillis({ projects: [project(), project({ run })] })).toBe(5_000)
+    expect(computePollMillis({ projects: [project(), project({ run })] })).toBe(5_000)
   })
 
   it("asks sooner for what was not observed in time", () => {
-    expect(overviewPollMillis({ projects: [project({ state: "unknown", stateReason: "no answer" })] })).toBe(15_000)
+    expect(computePollMillis({ projects: [project({ state: "unknown", stateReason: "no answer" })] })).toBe(15_000)
   })
 })

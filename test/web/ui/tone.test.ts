@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { containerTone } from "../../../src/web/ui/tone.ts"
+import { toContainerTone } from "../../../src/web/ui/tone.ts"
 
 it.each([
   ["Up 3 hours", "good"],
@@ -14,5 +14,5 @@ it.each([
   ["Exited (0) 2 hours ago", "idle"],
   ["Created", "idle"]
 ])("shows a container that is %s as %s, on every screen", (status, tone) => {
-  expect(containerTone(status)).toBe(tone)
+  expect(toContainerTone(status)).toBe(tone)
 })

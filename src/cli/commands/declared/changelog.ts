@@ -1,17 +1,17 @@
 import { Effect, Option } from "effect"
 import { maxChangelogEntries } from "../../../schema/applications/Changelog.ts"
-import { counted } from "../../../schema/words/counted.ts"
+import { pluralize } from "../../../schema/words/counted.ts"
 import { showAnswer } from "../../connection/withService.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
-import { integer } from "../../parse/parameters.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { integerOption } from "../../parse/parameters.ts"
 import { formatValue } from "../../plans/platformPlan.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
-import { styled } from "../../terminal/style.ts"
+import { makeStyler } from "../../terminal/style.ts"
 import { wrapText } from "../../terminal/wrapText.ts"
-import { declared, requestOf } from "./declared.ts"
+import { declared, resolveAppRequest } from "./declared.ts"
 
-export const changelogCommand = serviceCommand(
+export const changelogCommand = defineServiceCommand(
   {
     name: "changelog",
     summary: "List what upserts did to the applications of a project, newest first.",
@@ -19,11 +19,11 @@ export const changelogCommand = serviceCommand(
   },
   {
     ...declared,
-    limit: integer("limit", "Number of entries to list; 20 unless given.", {
+    limit: integerOption("limit", "Number of entries to list; 20 unless given.", {
       value: "number",
       between: [1, maxChangelogEntries]
     }),
-    before: integer("before", "Only entries before the one of this number.", {
+    before: integerOption("before", "Only entries before the one of this number.", {
       value: "number",
       between: [1, Infinity]
     })
@@ -31,7 +31,7 @@ export const changelogCommand = serviceCommand(
   Effect.fnUntraced(function*(input) {
     const { out, print, say } = yield* Screen
     const query = {
-      ...(yield* requestOf(input)),
+      ...(yield* resolveAppRequest(input)),
       ...(Option.isSome(input.limit) ? { limit: input.limit.value } : {}),
       ...(Option.isSome(input.before) ? { before: input.before.value } : {})
     }
@@ -43,18 +43,18 @@ export const changelogCommand = serviceCommand(
           if (entries.length === 0) {
             yield* say("No upsert yet: berth app up does one.")
           } else {
-            const style = styled(out)
+            const style = makeStyler(out)
             const lines = entries.flatMap(({ action, appName, changes, number, timestamp }) => [
-              `${number}  ${style("bold", safeText(appName))} ${action === "create" ? "created" : "updated"} ` +
+              `${number}  ${style("bold", escapeInline(appName))} ${action === "create" ? "created" : "updated"} ` +
               `at ${timestamp}`,
               ...changes.map(({ label, new: after, old: before }) =>
-                `  ~ ${safeText(label)}: ${formatValue(before)} → ${formatValue(after)}`
+                `  ~ ${escapeInline(label)}: ${formatValue(before)} → ${formatValue(after)}`
               )
             ])
             yield* print(wrapText(lines.join("\n"), out))
           }
           if (unreadable > 0) {
-            yield* say(`! ${counted(unreadable, "entry", "entries")} left out: not to be read`)
+            yield* say(`! ${pluralize(unreadable, "entry", "entries")} left out: not to be read`)
           }
           if (next !== null) {
             yield* say(`There are more: --before ${next}`)

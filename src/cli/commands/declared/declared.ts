@@ -1,20 +1,22 @@
 import { Effect, Option } from "effect"
 import type { PlatformPlan } from "../../../schema/applications/PlatformPlan.ts"
 import { resolveProject } from "../../options/projects.ts"
-import { optionalArgument, text } from "../../parse/parameters.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { optionalArgument, textOption } from "../../parse/parameters.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 
 /** Selects an application of a project; defaults to its first entry. */
 export const declared = {
   project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
-  app: text("app", "The name of an entry of platform.json; the first one unless given.", {
+  app: textOption("app", "The name of an entry of platform.json; the first one unless given.", {
     value: "name",
     names: "application"
   })
 }
 
 /** Resolves the options to the fields of a request. */
-export const requestOf = (input: { readonly project: Option.Option<string>; readonly app: Option.Option<string> }) =>
+export const resolveAppRequest = (
+  input: { readonly project: Option.Option<string>; readonly app: Option.Option<string> }
+) =>
   Effect.map(resolveProject(input.project), (projectPath) => ({
     projectPath,
     ...(Option.isSome(input.app) ? { appName: input.app.value } : {})
@@ -22,4 +24,4 @@ export const requestOf = (input: { readonly project: Option.Option<string>; read
 
 const titles = { create: "Create ", update: "Update ", none: "" }
 /** Title of a plan: `Create hello`. */
-export const titleOf = ({ action, appName }: PlatformPlan) => `${titles[action]}${safeText(appName)}`
+export const formatPlanTitle = ({ action, appName }: PlatformPlan) => `${titles[action]}${escapeInline(appName)}`

@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
 import { formatDuration } from "../../terminal/quantities.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
-import { styled } from "../../terminal/style.ts"
+import { makeStyler } from "../../terminal/style.ts"
 import { wrapText } from "../../terminal/wrapText.ts"
-import { declared, requestOf } from "./declared.ts"
+import { declared, resolveAppRequest } from "./declared.ts"
 
-export const verifyCommand = serviceCommand(
+export const verifyCommand = defineServiceCommand(
   {
     name: "verify",
     summary: "Follow the way to an application: platform, port, route, HTTPS.",
@@ -20,13 +20,13 @@ export const verifyCommand = serviceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { out, print } = yield* Screen
-    const style = styled(out)
-    const payload = yield* requestOf(input)
+    const style = makeStyler(out)
+    const payload = yield* resolveAppRequest(input)
     const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
     yield* print(
       input.json ? body : wrapText(
         hops.map(({ detail, hop, millis, ok }) =>
-          `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
+          `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${escapeInline(detail)} ${
             style("dim", `(${formatDuration(millis)})`)
           }`
         ).join("\n"),

@@ -1,10 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
-import { jumpList } from "../../../schema/servers/jumpHosts.ts"
+import { normalizeJumpList } from "../../../schema/servers/jumpHosts.ts"
 import type { Input } from "../../parse/command.ts"
-import { flag, integer, text } from "../../parse/parameters.ts"
+import { flagOption, integerOption, textOption } from "../../parse/parameters.ts"
 import { Usage } from "../../terminal/commandErrors.ts"
-import { sshAddress } from "./sshAddress.ts"
+import { resolveSshAddress } from "./sshAddress.ts"
 
 /** Part of the help of commands that log in. */
 export const passwords =
@@ -13,16 +13,16 @@ export const passwords =
 
 /** SSH log-in options. */
 export const access = {
-  key: text("key", "A private key file.", { value: "file", names: "file" }),
-  agent: flag("agent", "Log in with the keys of the SSH agent."),
-  sudo: flag("sudo", "Docker and files need sudo there."),
-  jump: text("jump", "The jump hosts to connect through, as ssh -J takes them; none with an empty text.", {
+  key: textOption("key", "A private key file.", { value: "file", names: "file" }),
+  agent: flagOption("agent", "Log in with the keys of the SSH agent."),
+  sudo: flagOption("sudo", "Docker and files need sudo there."),
+  jump: textOption("jump", "The jump hosts to connect through, as ssh -J takes them; none with an empty text.", {
     value: "[user@]host[:port]"
   }),
-  port: integer("port", "The SSH port; 22 unless given.", { value: "port" })
+  port: integerOption("port", "The SSH port; 22 unless given.", { value: "port" })
 }
 
-export type Access = Input<typeof access>
+export type AccessOptions = Input<typeof access>
 
 /** Reads a credential from the environment: other users see command lines. */
 const fromEnvironment = (name: string) =>
@@ -35,11 +35,11 @@ const secrets = () => ({
 })
 
 /** Fields that the options give in place of a stored server's, with the passwords of the environment; none without options. */
-export const overriding = ({ agent, jump, key, port, sudo }: Access) => {
+export const buildServerOverrides = ({ agent, jump, key, port, sudo }: AccessOptions) => {
   const given = {
     ...(agent ? { agent } : {}),
     ...(sudo ? { useSudo: true } : {}),
-    ...(Option.isSome(jump) ? { jump: jumpList(jump.value) } : {}),
+    ...(Option.isSome(jump) ? { jump: normalizeJumpList(jump.value) } : {}),
     ...(Option.isSome(key) ? { privateKey: resolve(key.value) } : {}),
     ...(Option.isSome(port) ? { port: port.value } : {})
   }
@@ -47,11 +47,11 @@ export const overriding = ({ agent, jump, key, port, sudo }: Access) => {
 }
 
 /** Builds the fields of a server from an address, the options and the SSH configuration. */
-export const serverAt = (address: string, { agent, jump, key, port, sudo }: Access) =>
+export const buildServerInput = (address: string, { agent, jump, key, port, sudo }: AccessOptions) =>
   Effect.gen(function*() {
     const environment = secrets()
     const wantsKey = Option.isNone(key) && !agent && environment.password === undefined
-    const found = yield* sshAddress(address, wantsKey, Option.isNone(jump))
+    const found = yield* resolveSshAddress(address, wantsKey, Option.isNone(jump))
     const given = Option.orElse(port, () => found.port)
     if (Option.isSome(given) && (given.value < 1 || given.value > 65_535)) {
       return yield* new Usage({ message: `The port must be a whole number from 1 to 65535, not ${given.value}` })
@@ -63,7 +63,7 @@ export const serverAt = (address: string, { agent, jump, key, port, sudo }: Acce
         host: found.host,
         useSudo: sudo,
         port: Option.getOrUndefined(given),
-        jump: Option.getOrElse(Option.map(jump, jumpList), () => found.jump ?? undefined),
+        jump: Option.getOrElse(Option.map(jump, normalizeJumpList), () => found.jump ?? undefined),
         ...environment,
         privateKey: Option.getOrUndefined(Option.map(key, (file) => resolve(file))) ?? found.privateKey ?? undefined,
         agent: agent ? true : undefined

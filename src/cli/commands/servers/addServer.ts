@@ -1,17 +1,17 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import { showAnswer } from "../../connection/withService.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
-import { argument, flag, optionalArgument, text } from "../../parse/parameters.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { argument, flagOption, optionalArgument, textOption } from "../../parse/parameters.ts"
 import { Usage } from "../../terminal/commandErrors.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
-import { shellWord } from "../../terminal/shellWord.ts"
-import { access, passwords, serverAt } from "./access.ts"
-import { hostKeyFor } from "./hostKeys.ts"
+import { quoteShellWord } from "../../terminal/shellWord.ts"
+import { access, buildServerInput, passwords } from "./access.ts"
+import { resolveHostKey } from "./hostKeys.ts"
 
-export const addServerCommand = serviceCommand(
+export const addServerCommand = defineServiceCommand(
   {
     name: "add",
     summary: "Store a server to deploy to.",
@@ -30,22 +30,22 @@ export const addServerCommand = serviceCommand(
       "address",
       "User and host to log in to: user@host, user@host:port, or a Host of ~/.ssh/config; the name unless given."
     ),
-    hostKey: text("host-key", "The fingerprint of its host key, once compared: Berth insists on it.", {
+    hostKey: textOption("host-key", "The fingerprint of its host key, once compared: Berth insists on it.", {
       value: "SHA256:…"
     }),
-    replacesHostKey: text("replaces-host-key", "The remembered fingerprint that --host-key takes the place of.", {
+    replacesHostKey: textOption("replaces-host-key", "The remembered fingerprint that --host-key takes the place of.", {
       value: "SHA256:…"
     }),
-    id: text("id", "The id to store it under; a stored server with this id is replaced.", {
+    id: textOption("id", "The id to store it under; a stored server with this id is replaced.", {
       value: "id",
       names: "server"
     }),
-    dryRun: flag("dry-run", "Only show how the settings file would change."),
+    dryRun: flagOption("dry-run", "Only show how the settings file would change."),
     ...access
   },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
-    const { isKnown, server } = yield* serverAt(Option.getOrElse(input.address, () => input.name), input)
+    const { isKnown, server } = yield* buildServerInput(Option.getOrElse(input.address, () => input.name), input)
     const { use } = yield* Berth
     const id = Option.getOrUndefined(input.id)
     if (Option.isSome(input.replacesHostKey) && Option.isNone(input.hostKey)) {
@@ -69,13 +69,13 @@ export const addServerCommand = serviceCommand(
         (api) => api.saveServer({ payload: fields, urlParams: { plan: "true" } }),
         ({ change }) => {
           const diff = change?.diff.trimEnd() ?? ""
-          return diff === "" ? say("Nothing would change.") : print(safeText(diff))
+          return diff === "" ? say("Nothing would change.") : print(escapeInline(diff))
         }
       )
     }
     const key = replaced === undefined
       // A replaced server keeps its jump hosts unless others are given.
-      ? yield* hostKeyFor({
+      ? yield* resolveHostKey({
         ...server,
         name: input.name,
         jump: server.jump === undefined ? stored?.jump : server.jump
@@ -90,10 +90,10 @@ export const addServerCommand = serviceCommand(
       (api) => api.saveServer({ payload: { ...fields, ...key }, urlParams: {} }),
       ({ server }) =>
         say(
-          `${stored === undefined ? "Stored" : "Replaced"} ${safeText(server.name)} with the id ${
-            safeText(server.id)
+          `${stored === undefined ? "Stored" : "Replaced"} ${escapeInline(server.name)} with the id ${
+            escapeInline(server.id)
           }. ` +
-            `Next: berth server test ${shellWord(server.name)}`
+            `Next: berth server test ${quoteShellWord(server.name)}`
         )
     )
   })

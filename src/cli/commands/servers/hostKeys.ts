@@ -3,7 +3,7 @@ import { Berth } from "../../../client/Berth.ts"
 import type { ShownHostKey } from "../../../schema/servers/ServerTest.ts"
 import { Failed } from "../../terminal/commandErrors.ts"
 import { confirm } from "../../terminal/confirm.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 
 /** Confirmed fingerprint of a host key, and the stored one that it replaces. */
@@ -31,9 +31,9 @@ export const askToReplace = (host: string, shown: typeof ShownHostKey.Type) =>
     const stored = /SHA256:[A-Za-z0-9+/]{43}/.exec(shown.remembered ?? "")?.[0]
     if (!canAsk || shown.rememberedIn !== "berth" || stored === undefined) return undefined
     yield* say([
-      `The host key of ${safeText(host)} has changed:`,
-      `  stored: ${safeText(shown.remembered ?? "")}`,
-      `  new:    ${safeText(shown.fingerprint)} (${safeText(shown.type)})`,
+      `The host key of ${escapeInline(host)} has changed:`,
+      `  stored: ${escapeInline(shown.remembered ?? "")}`,
+      `  new:    ${escapeInline(shown.fingerprint)} (${escapeInline(shown.type)})`,
       "Another machine may answer in its place: compare the new one with what ssh-keygen -lf prints on the server of the " +
       "key's file in /etc/ssh."
     ].join("\n"))
@@ -46,7 +46,7 @@ export const askToReplace = (host: string, shown: typeof ShownHostKey.Type) =>
  * Host key to store with a server: the given one, else the one that known_hosts confirms. Asks on a terminal before it
  * replaces a stored one. The server shows its key without receiving credentials.
  */
-export const hostKeyFor = (
+export const resolveHostKey = (
   { host, jump, name, port, username }: Asked,
   { given, isKnown }: { readonly given: string | undefined; readonly isKnown: boolean }
 ) =>
@@ -58,7 +58,7 @@ export const hostKeyFor = (
     const { hostKey: shown, logIn } = yield* (yield* Berth).use((api) => api.testServer({ payload }))
     if (shown === null) {
       if (given === undefined) {
-        yield* say(`Its host key was not compared with known_hosts. ${safeText(logIn.detail)}`)
+        yield* say(`Its host key was not compared with known_hosts. ${escapeInline(logIn.detail)}`)
       }
       return asIs
     }

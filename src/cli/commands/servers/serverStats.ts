@@ -1,17 +1,17 @@
 import { Clock, Effect, Option } from "effect"
 import type { ContainerStats } from "../../../schema/servers/Stats.ts"
 import { keptMinutes, type StatsHistory } from "../../../schema/StatsHistory.ts"
-import { containerSeries, meansOver, type Sampled, summarize } from "../../../schema/usageSeries.ts"
+import { buildContainerSeries, computeMeans, type SeriesPoint, summarize } from "../../../schema/usageSeries.ts"
 import { formatBytes } from "../../../schema/words/formatBytes.ts"
 import { showAnswer } from "../../connection/withService.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
-import { argument, integer } from "../../parse/parameters.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { argument, integerOption } from "../../parse/parameters.ts"
 import { printTable } from "../../terminal/printTable.ts"
 import { formatDuration } from "../../terminal/quantities.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
-import { sparkLine } from "../../terminal/sparkLine.ts"
+import { formatSparkline } from "../../terminal/sparkLine.ts"
 
 const lineLength = 20
 const none = "No container runs."
@@ -33,7 +33,7 @@ const showNow = (containers: ReadonlyArray<ContainerStats>) =>
   )
 
 /** Last, mean and highest number of a series as cells. */
-const numbersOf = (series: ReadonlyArray<Sampled>, words: (value: number) => string) => {
+const numbersOf = (series: ReadonlyArray<SeriesPoint>, words: (value: number) => string) => {
   const { last, mean, most } = summarize(series) ?? {}
   return [last, mean, most].map((value) => value === undefined ? "" : words(value))
 }
@@ -43,9 +43,9 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
     const { out, say } = yield* Screen
     const to = yield* Clock.currentTimeMillis
     const from = to - minutes * 60_000
-    const lineOf = (series: ReadonlyArray<Sampled>, words: (value: number) => string) => {
+    const lineOf = (series: ReadonlyArray<SeriesPoint>, words: (value: number) => string) => {
       const [last = ""] = numbersOf(series, words)
-      return [sparkLine(meansOver(series, { from, to, parts: lineLength })), last]
+      return [formatSparkline(computeMeans(series, { from, to, parts: lineLength })), last]
     }
     const cells = out.hasColor ? lineOf : numbersOf
     yield* printTable(
@@ -55,7 +55,7 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
         "SERVICE",
         ...out.hasColor ? ["CPU", "NOW", "MEMORY", "NOW"] : ["CPU", "MEAN", "MOST", "MEMORY", "MEAN", "MOST"]
       ],
-      containerSeries(points).map(({ cpuPercent, memoryBytes, name, service }) => [
+      buildContainerSeries(points).map(({ cpuPercent, memoryBytes, name, service }) => [
         name,
         service,
         ...cells(cpuPercent, percent),
@@ -64,7 +64,7 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
     )
     const [first] = points
     const error = points.at(-1)?.error
-    if (error !== undefined) yield* say(`✗ The last sample failed: ${safeText(error)}`)
+    if (error !== undefined) yield* say(`✗ The last sample failed: ${escapeInline(error)}`)
     if (first !== undefined && Date.parse(first.at) > from + 60_000) {
       yield* say(
         `Sampled for ${
@@ -74,7 +74,7 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
     }
   })
 
-export const serverStatsCommand = serviceCommand(
+export const serverStatsCommand = defineServiceCommand(
   {
     name: "stats",
     summary: "Show what the containers of a server use, now or over time.",
@@ -82,10 +82,14 @@ export const serverStatsCommand = serviceCommand(
   },
   {
     server: argument("server", "The id or the name of a stored server; berth server list names them.", "server"),
-    minutes: integer("minutes", "Show CPU and memory of the last minutes, as lines where the terminal has colours.", {
-      value: "number",
-      between: [1, keptMinutes]
-    })
+    minutes: integerOption(
+      "minutes",
+      "Show CPU and memory of the last minutes, as lines where the terminal has colours.",
+      {
+        value: "number",
+        between: [1, keptMinutes]
+      }
+    )
   },
   (input) =>
     Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>

@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import { showAnswer } from "../../connection/withService.ts"
 import { yes } from "../../options/common.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
-import { group } from "../../parse/command.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { defineCommandGroup } from "../../parse/command.ts"
 import { argument } from "../../parse/parameters.ts"
 import { confirm } from "../../terminal/confirm.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
 import { printTable } from "../../terminal/printTable.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { addServerCommand } from "./addServer.ts"
 import { serverStatsCommand } from "./serverStats.ts"
@@ -16,7 +16,7 @@ import { testServerCommand } from "./testServer.ts"
 
 const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
 
-const listCommand = serviceCommand(
+const listCommand = defineServiceCommand(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
   {},
   (input) =>
@@ -38,7 +38,7 @@ const listCommand = serviceCommand(
     })
 )
 
-const removeCommand = serviceCommand(
+const removeCommand = defineServiceCommand(
   {
     name: "remove",
     summary: "Forget a stored server; nothing on it changes.",
@@ -49,17 +49,17 @@ const removeCommand = serviceCommand(
     const { say } = yield* Screen
     const { callName, server: { id, name } } = yield* findStoredServer(input.server)
     const which = callName === name ? name : `${name} (${id})`
-    const question = `Forget the server ${safeText(which)} and its stored credentials?`
+    const question = `Forget the server ${escapeInline(which)} and its stored credentials?`
     if (!(yield* confirm(question, input.yes))) return exitCodes.failed
     return yield* showAnswer(
       input,
       (api) => api.removeServer({ path: { id } }),
-      () => say(`Forgot the server ${safeText(name)}.`)
+      () => say(`Forgot the server ${escapeInline(name)}.`)
     )
   })
 )
 
-const scanCommand = serviceCommand(
+const scanCommand = defineServiceCommand(
   { name: "scan", summary: "List what is deployed on a server.", examples: ["berth server scan main"] },
   { server },
   (input) =>
@@ -81,7 +81,7 @@ const scanCommand = serviceCommand(
 )
 
 export const serversCommands = [
-  group({ name: "server", summary: "The stored servers: list, add, test, remove, scan, stats." }, [
+  defineCommandGroup({ name: "server", summary: "The stored servers: list, add, test, remove, scan, stats." }, [
     listCommand,
     addServerCommand,
     testServerCommand,

@@ -1,13 +1,13 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import type { SshDefaults } from "../../../schema/servers/SshDefaults.ts"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 import { Failed, Usage } from "../../terminal/commandErrors.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 
 /** User, host, port and key of an SSH log-in: the given address, completed from `~/.ssh/config`. */
-export interface Address {
+export interface SshAddress {
   readonly username: string
   readonly host: string
   readonly port: Option.Option<number>
@@ -25,12 +25,12 @@ const printDefaults = (defaults: SshDefaults, used: (field: keyof typeof names) 
     const applied = defaults.from.filter(({ field }) => used(field)).map(({ field, file, line }) =>
       `${names[field]} ${String(defaults[field])} (${file}:${line})`
     )
-    if (applied.length > 0) yield* say(safeText(`Taken from the SSH configuration: ${applied.join(", ")}`))
-    for (const warning of defaults.warnings) yield* say(safeText(`Left out of the SSH configuration: ${warning}`))
+    if (applied.length > 0) yield* say(escapeInline(`Taken from the SSH configuration: ${applied.join(", ")}`))
+    for (const warning of defaults.warnings) yield* say(escapeInline(`Left out of the SSH configuration: ${warning}`))
   })
 
 /** Reads an address like `ann@attic.example.com:2222`, `ann@attic` or `attic`, where `attic` may be a Host alias. */
-export const sshAddress = (address: string, wantsKey: boolean, wantsJump: boolean) =>
+export const resolveSshAddress = (address: string, wantsKey: boolean, wantsJump: boolean) =>
   Effect.gen(function*() {
     const [, user, host, written] = /^(?:([^@\s:/]+)@)?(\[[^\]]+\]|[^:/\s@]+)(?::(\d{1,5}))?$/.exec(address) ?? []
     const shape = "The address must be like deployer@main.example.com, with a user, or a Host of ~/.ssh/config"
@@ -38,19 +38,24 @@ export const sshAddress = (address: string, wantsKey: boolean, wantsJump: boolea
     const alias = host.replace(/^\[(.*)\]$/, "$1")
     const defaults = yield* (yield* Berth).use((api) => api.sshDefaults({ urlParams: { host: alias } }))
     if (user === undefined && !defaults.isNamed) {
-      return yield* new Usage({ message: `${shape}: no Host section there names ${quoted(alias)}` })
+      return yield* new Usage({ message: `${shape}: no Host section there names ${quoteInput(alias)}` })
     }
     // Jump hosts of the command line win over the configuration's, as ssh -J does.
     if (wantsJump && defaults.jumpRefused !== null) {
       return yield* new Failed({
         message:
-          `The ProxyJump of ${quoted(alias)} in ~/.ssh/config cannot be used: ${defaults.jumpRefused}. Nothing was ` +
+          `The ProxyJump of ${
+            quoteInput(alias)
+          } in ~/.ssh/config cannot be used: ${defaults.jumpRefused}. Nothing was ` +
           "stored: name the jump hosts with --jump"
       })
     }
     if (wantsJump && defaults.proxyCommand !== null) {
       return yield* new Failed({
-        message: `~/.ssh/config reaches ${quoted(alias)} with the ProxyCommand ${quoted(defaults.proxyCommand)}, and ` +
+        message:
+          `~/.ssh/config reaches ${quoteInput(alias)} with the ProxyCommand ${
+            quoteInput(defaults.proxyCommand)
+          }, and ` +
           "Berth runs no programs to connect: nothing was stored. Reach it with ProxyJump or --jump, or forward a port to it and " +
           "give the address of that port"
       })
@@ -62,7 +67,7 @@ export const sshAddress = (address: string, wantsKey: boolean, wantsJump: boolea
         field === "host" || (field === "username" && user === undefined) || (field === "port" && isPort) ||
         (field === "privateKey" && wantsKey) || (field === "jump" && wantsJump)
     )
-    const given: Address = {
+    const given: SshAddress = {
       username: user ?? defaults.username,
       host: defaults.host,
       port: isPort ? Option.fromNullable(defaults.port) : Option.some(Number(written)),

@@ -3,23 +3,23 @@ import { Berth } from "../../../client/Berth.ts"
 import type { ServerCheck, ServerTest } from "../../../schema/servers/ServerTest.ts"
 import { showAnswer } from "../../connection/withService.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { serviceCommand } from "../../options/serviceCommand.ts"
-import { argument, text } from "../../parse/parameters.ts"
+import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { argument, textOption } from "../../parse/parameters.ts"
 import { Failed, Usage } from "../../terminal/commandErrors.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
-import { safeText } from "../../terminal/safeText.ts"
+import { escapeInline } from "../../terminal/safeText.ts"
 import { Screen, type Surface } from "../../terminal/Screen.ts"
-import { styled } from "../../terminal/style.ts"
+import { makeStyler } from "../../terminal/style.ts"
 import { wrapText } from "../../terminal/wrapText.ts"
-import { access, overriding, passwords, serverAt } from "./access.ts"
+import { access, buildServerInput, buildServerOverrides, passwords } from "./access.ts"
 import { askToReplace } from "./hostKeys.ts"
 
 const checkLines = (name: string, { detail, fix, ok }: ServerCheck, surface: Surface) => {
-  const style = styled(surface)
+  const style = makeStyler(surface)
   const sign = ok === null ? style("dim", "-") : ok ? style("green", "✓") : style("red", "✗")
   return [
-    `${sign} ${name}: ${safeText(detail)}`,
-    ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
+    `${sign} ${name}: ${escapeInline(detail)}`,
+    ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${escapeInline(fix)}`])
   ]
 }
 
@@ -37,7 +37,7 @@ const testLines = ({ docker, hostKey, logIn, sudo }: ServerTest, surface: Surfac
   ...checkLines("docker", docker, surface)
 ]
 
-export const testServerCommand = serviceCommand(
+export const testServerCommand = defineServiceCommand(
   {
     name: "test",
     summary: "Try whether Berth gets into a server, stored or not, and can deploy there; change nothing there.",
@@ -50,12 +50,15 @@ export const testServerCommand = serviceCommand(
   },
   {
     server: argument("server", "The id or the name of a stored server, or user@host or user@host:port.", "server"),
-    hostKey: text("host-key", "The fingerprint of its host key, once compared.", { value: "SHA256:…" }),
+    hostKey: textOption("host-key", "The fingerprint of its host key, once compared.", { value: "SHA256:…" }),
     ...access
   },
   Effect.fnUntraced(function*(input) {
     const { out, print, say } = yield* Screen
-    const inline = Effect.map(serverAt(input.server, input), ({ server }) => ({ name: input.server, ...server }))
+    const inline = Effect.map(
+      buildServerInput(input.server, input),
+      ({ server }) => ({ name: input.server, ...server })
+    )
     const server = input.server.includes("@")
       ? yield* inline
       : yield* findStoredServer(input.server).pipe(
@@ -67,7 +70,7 @@ export const testServerCommand = serviceCommand(
         )
       )
     const { use } = yield* Berth
-    const overrides = "id" in server ? overriding(input) : Option.none()
+    const overrides = "id" in server ? buildServerOverrides(input) : Option.none()
     const tested = { ...server, ...Option.getOrUndefined(overrides) }
     const payload = { ...tested, hostKey: Option.getOrUndefined(input.hostKey) }
     const show = (test: ServerTest) => print(wrapText(testLines(test, out).join("\n"), out))

@@ -29,7 +29,7 @@ export interface StatusError {
 }
 
 /** An answer with status 200 that says what is wrong: some endpoints have always told a missing field or file so. */
-export const errorBody = ({ message }: { readonly message: string }) => Effect.succeed({ error: message })
+export const makeErrorBody = ({ message }: { readonly message: string }) => Effect.succeed({ error: message })
 
 /** Turns the domain errors of a handler into the one error that the contract declares. */
 export const orApiError = <A, E extends StatusError, R>(

@@ -21,7 +21,7 @@ export const forViewers = annotation("viewer")
 export const forOperators = annotation("operator")
 
 /** Required access of each endpoint by `POST /path`; none if not annotated. */
-export const accessOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+export const collectRequiredAccess = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyMap<string, Option.Option<Access>> => {
   const found = new Map<string, Option.Option<Access>>()
@@ -34,7 +34,7 @@ export const accessOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 }
 
 /** Access that an endpoint requires: that of an operator if it is not annotated. */
-export const requiredAccess = (access: ReturnType<typeof accessOf>, endpoint: string): Access =>
+export const resolveRequiredAccess = (access: ReturnType<typeof collectRequiredAccess>, endpoint: string): Access =>
   Option.getOrElse(Option.flatten(Option.fromNullable(access.get(endpoint))), () => "operator")
 
 /** Refuses callers whose role does not allow the endpoint. */

@@ -55,11 +55,11 @@ const mapValues = (node: Node, f: (value: Node) => Node): Node =>
  * Writes the failures and optional request bodies into the generated description as the service really behaves, and
  * takes out of it what is of no use to a reader.
  */
-export const documented = (failures: ReadonlyMap<string, Failures>) => (spec: Node): Node =>
+export const documentFailures = (failures: ReadonlyMap<string, Failures>) => (spec: Node): Node =>
   tidySpec({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation(failures))) })
 
 /** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
-export const secured = (spec: Node): Node => {
+export const documentSecurity = (spec: Node): Node => {
   const components = at(spec, "components")
   const token = {
     type: "http",

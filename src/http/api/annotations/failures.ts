@@ -89,7 +89,7 @@ class EndpointFailures extends Context.Tag("berth/EndpointFailures")<EndpointFai
 const isReason = (given: Reason | ReadonlyArray<Reason>): given is Reason => typeof given[0] === "number"
 
 /** Annotates an endpoint with its failures beside those that every endpoint has. */
-export const failsWith = (...reasons: ReadonlyArray<Reason | ReadonlyArray<Reason>>) =>
+export const annotateFailures = (...reasons: ReadonlyArray<Reason | ReadonlyArray<Reason>>) =>
   Context.make(EndpointFailures, reasons.flatMap((given) => isReason(given) ? [given] : given))
 
 /** Conditions of failures by status, ascending. */
@@ -104,7 +104,7 @@ const byStatus = (own: ReadonlyArray<Reason>): Failures => {
 }
 
 /** Failures of each endpoint of a contract by its name; an endpoint without an annotation is missing. */
-export const failuresIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+export const collectFailures = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyMap<string, Failures> => {
   const found = new Map<string, Failures>()

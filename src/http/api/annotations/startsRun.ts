@@ -51,7 +51,7 @@ const described = (operation: { [key: string]: unknown }): { [key: string]: unkn
 export const startsRun = Context.make(StartsRun, true as const).pipe(Context.add(OpenApi.Transform, described))
 
 /** The endpoints of a contract that start runs, as `POST /path`. */
-export const runEndpoints = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+export const listRunEndpoints = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlySet<string> => {
   const found = new Set<string>()

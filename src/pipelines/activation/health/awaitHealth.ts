@@ -6,13 +6,13 @@ import type { ServerAccess } from "../../../schema/servers/Server.ts"
 import type { SshError } from "../../../schema/servers/Ssh.ts"
 import { Ssh } from "../../../services/ssh/Ssh.ts"
 import type { HealthOptions } from "./healthOptions.ts"
-import { rememberStates, type SeenContainer } from "./rememberStates.ts"
+import { type RememberedContainer, rememberStates } from "./rememberStates.ts"
 import {
+  computeMillisUntilStable,
+  computeStackStatus,
   describeComplaints,
   type ExpectedService,
-  millisUntilStable,
-  stackStatus,
-  unhealthyContainers
+  findUnhealthyContainers
 } from "./stackHealth.ts"
 
 const shortestPause = 50
@@ -23,7 +23,7 @@ export interface StackHealth {
   /** Reasons why it is not healthy; empty if it is. */
   readonly complaints: string
   /** The containers that keep it from being healthy. */
-  readonly unhealthy: ReadonlyArray<SeenContainer>
+  readonly unhealthy: ReadonlyArray<RememberedContainer>
   readonly waited: Duration.Duration
 }
 
@@ -47,7 +47,7 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
 
   const remember = rememberStates()
   /** Adds the exit codes that no look has met: one may always come between two crashes. */
-  const withExits = (seen: ReadonlyArray<SeenContainer>) => {
+  const withExits = (seen: ReadonlyArray<RememberedContainer>) => {
     const asked = seen.filter(({ lastExit, restarts }) => restarts > 0 && lastExit === undefined).map(({ id }) => id)
     return asked.length === 0 ? Effect.succeed(seen) : ssh.exec(server, exitsCommand(asked, server.useSudo), {
       timeout: "10 seconds"
@@ -61,21 +61,21 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   const judge = (states: ReadonlyArray<ContainerState>): Effect.Effect<StackHealth, SshError> =>
     Effect.gen(function*() {
       const seen = remember(states)
-      const status = stackStatus(services, seen)
+      const status = computeStackStatus(services, seen)
       const waited = Duration.millis((yield* Clock.currentTimeMillis) - began)
       if (status === "healthy" || ids.length === 0 || Duration.greaterThanOrEqualTo(waited, timeout)) {
         const told = status === "healthy" ? seen : yield* withExits(seen)
         return {
           status,
           complaints: describeComplaints(services, told),
-          unhealthy: unhealthyContainers(services, told),
+          unhealthy: findUnhealthyContainers(services, told),
           waited
         }
       }
       const left = Duration.subtract(timeout, waited)
       // Containers that only have to show that they stay up are looked at again as soon as they can have.
       const settling = status === "starting" && seen.every(({ health }) => health === "")
-      const missing = Math.max(0, ...seen.map(millisUntilStable))
+      const missing = Math.max(0, ...seen.map(computeMillisUntilStable))
       const pause = settling ? Duration.min(interval, Duration.millis(Math.max(shortestPause, missing))) : interval
       yield* Effect.sleep(Duration.min(pause, left))
       return yield* Effect.matchEffect(inspect, {

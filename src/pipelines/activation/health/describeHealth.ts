@@ -4,7 +4,7 @@ import type { StackHealth } from "./awaitHealth.ts"
 type Health = Pick<StackHealth, "complaints" | "status">
 
 /** Outcome of the step that waits for a stack; one that did not get healthy is an error. */
-export const healthOutcome = ({ complaints, status }: Health): StepOutcome => ({
+export const toHealthOutcome = ({ complaints, status }: Health): StepOutcome => ({
   status: status === "healthy" ? "done" : "error",
   detail: complaints === "" ? status : complaints
 })

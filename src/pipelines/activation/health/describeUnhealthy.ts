@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { execute } from "../../../remote/execute.ts"
 import { parseUnhealthyLogs, unhealthyLogsCommand } from "../../../remote/stack/unhealthyLogsCommand.ts"
 import type { ServerAccess } from "../../../schema/servers/Server.ts"
-import { withoutSecrets } from "../../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
-import type { SeenContainer } from "./rememberStates.ts"
-import { restartNotes } from "./stackHealth.ts"
+import type { RememberedContainer } from "./rememberStates.ts"
+import { describeRestarts } from "./stackHealth.ts"
 
 const mostContainers = 5
 const mostLines = 20
@@ -17,12 +17,12 @@ const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
 const plain = (line: string) => line.replaceAll(escapes, "").replaceAll(controls, "").slice(0, longestLine)
 
-const stateWords = ({ exitCode, lastExit, restarts, status }: SeenContainer) =>
+const stateWords = ({ exitCode, lastExit, restarts, status }: RememberedContainer) =>
   status === "running"
-    ? [status, ...restartNotes({ restarts, lastExit })]
-    : [status, `exit code ${exitCode}`, ...restartNotes({ restarts, lastExit: undefined })]
+    ? [status, ...describeRestarts({ restarts, lastExit })]
+    : [status, `exit code ${exitCode}`, ...describeRestarts({ restarts, lastExit: undefined })]
 
-const titled = (state: SeenContainer, lines: ReadonlyArray<string>) =>
+const titled = (state: RememberedContainer, lines: ReadonlyArray<string>) =>
   `${state.name} (${stateWords(state).join(", ")}), ` +
   (lines.length === 0 ? "has logged nothing" : "the last lines of its log:")
 
@@ -33,7 +33,7 @@ const titled = (state: SeenContainer, lines: ReadonlyArray<string>) =>
 export const describeUnhealthy = Effect.fn("deploy.describeUnhealthy")(function*(
   server: ServerAccess,
   remotePath: string,
-  unhealthy: ReadonlyArray<SeenContainer>
+  unhealthy: ReadonlyArray<RememberedContainer>
 ): Effect.fn.Return<string, never, Settings | Ssh> {
   if (unhealthy.length === 0) return ""
   const told = unhealthy.slice(0, mostContainers)
@@ -48,5 +48,5 @@ export const describeUnhealthy = Effect.fn("deploy.describeUnhealthy")(function*
     return [`\n${titled(state, lines)}`, ...lines.map((line) => `  ${plain(line)}`)].join("\n")
   })
   const rest = unhealthy.length - told.length
-  return yield* withoutSecrets(sections.join("") + (rest === 0 ? "" : `\nand ${rest} more`))
+  return yield* scrubSecrets(sections.join("") + (rest === 0 ? "" : `\nand ${rest} more`))
 })

@@ -21,5 +21,5 @@ export const readHealthOptions = (
   })
 
 /** Health options of a release, whose manifest recorded the project's time-out. */
-export const releaseHealthOptions = ({ manifest: { healthMillis } }: Pick<RemoteRelease, "manifest">) =>
+export const readReleaseHealthOptions = ({ manifest: { healthMillis } }: Pick<RemoteRelease, "manifest">) =>
   readHealthOptions(Option.map(healthMillis, Duration.millis))

@@ -1,7 +1,7 @@
 import type { ContainerState } from "../../../remote/stack/inspectCommand.ts"
 
 /** A container that runs again shows no exit code: the last one that was seen stays with its later states. */
-export interface SeenContainer extends ContainerState {
+export interface RememberedContainer extends ContainerState {
   /** Exit code of its last end, where that was seen. */
   readonly lastExit: number | undefined
 }
@@ -10,8 +10,8 @@ const hasEnded = ({ status }: ContainerState) => status === "restarting" || stat
 
 /** Remembers by container id the worst that any look at a stack has seen, and adds it to what the next look sees. */
 export const rememberStates = () => {
-  const memory = new Map<string, Pick<SeenContainer, "lastExit" | "restarts">>()
-  return (states: ReadonlyArray<ContainerState>): ReadonlyArray<SeenContainer> =>
+  const memory = new Map<string, Pick<RememberedContainer, "lastExit" | "restarts">>()
+  return (states: ReadonlyArray<ContainerState>): ReadonlyArray<RememberedContainer> =>
     states.map((state) => {
       const before = memory.get(state.id)
       const now = {

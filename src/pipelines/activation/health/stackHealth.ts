@@ -1,8 +1,8 @@
 import type { ContainerState } from "../../../remote/stack/inspectCommand.ts"
 import type { StackStatus } from "../../../schema/deploy/Deploy.ts"
-import { counted } from "../../../schema/words/counted.ts"
+import { pluralize } from "../../../schema/words/counted.ts"
 import type { ComposeService } from "../../projects/compose/composeFile.ts"
-import type { SeenContainer } from "./rememberStates.ts"
+import type { RememberedContainer } from "./rememberStates.ts"
 
 /** Uptime after which a container without a health check counts as healthy, in milliseconds. */
 export const stableAfterMillis = 1_000
@@ -18,14 +18,15 @@ export interface ExpectedService extends Pick<ComposeService, "name" | "runs"> {
 const worstFirst: ReadonlyArray<StackStatus> = ["missing", "exited", "unhealthy", "starting", "healthy"]
 
 /** Remaining uptime until a container without a health check counts as healthy, in milliseconds. */
-export const millisUntilStable = ({ restarts, upMillis }: Pick<ContainerState, "restarts" | "upMillis">): number =>
-  Math.max(0, (restarts > 0 ? restartedMillis : stableAfterMillis) - upMillis)
+export const computeMillisUntilStable = (
+  { restarts, upMillis }: Pick<ContainerState, "restarts" | "upMillis">
+): number => Math.max(0, (restarts > 0 ? restartedMillis : stableAfterMillis) - upMillis)
 
 /** Status of one container. A container that exited with 0 and is not to be restarted is complete. */
-export const containerStatus = (state: ContainerState): StackStatus => {
+export const computeContainerStatus = (state: ContainerState): StackStatus => {
   switch (state.status) {
     case "running":
-      if (state.health === "healthy" || (state.health === "" && millisUntilStable(state) === 0)) return "healthy"
+      if (state.health === "healthy" || (state.health === "" && computeMillisUntilStable(state) === 0)) return "healthy"
       // Between two crashes it looks like one that starts.
       return state.health === "unhealthy" || state.restarts > 0 ? "unhealthy" : "starting"
     case "created":
@@ -66,12 +67,12 @@ const presentServices = (services: ReadonlyArray<ExpectedService>, containers: R
 }
 
 /** Status of a stack: that of its worst container, or `missing` if a service that should run has none. */
-export const stackStatus = (
+export const computeStackStatus = (
   services: ReadonlyArray<ExpectedService>,
   containers: ReadonlyArray<ContainerState>
 ): StackStatus => {
   const present = presentServices(services, containers)
-  const statuses = relevantContainers(services, containers).map(containerStatus)
+  const statuses = relevantContainers(services, containers).map(computeContainerStatus)
   const all: ReadonlyArray<StackStatus> = services.some(({ name, runs }) => runs && !present.has(name))
     ? ["missing", ...statuses]
     : statuses
@@ -79,31 +80,31 @@ export const stackStatus = (
 }
 
 /** The containers that keep a stack from being healthy. */
-export const unhealthyContainers = <State extends ContainerState>(
+export const findUnhealthyContainers = <State extends ContainerState>(
   services: ReadonlyArray<ExpectedService>,
   containers: ReadonlyArray<State>
 ): ReadonlyArray<State> =>
-  relevantContainers(services, containers).filter((state) => containerStatus(state) !== "healthy")
+  relevantContainers(services, containers).filter((state) => computeContainerStatus(state) !== "healthy")
 
 /** Restart count and last exit code of a container; empty for one that never exited. */
-export const restartNotes = ({ lastExit, restarts }: Pick<SeenContainer, "lastExit" | "restarts">) => [
-  ...restarts === 0 ? [] : [counted(restarts, "restart")],
+export const describeRestarts = ({ lastExit, restarts }: Pick<RememberedContainer, "lastExit" | "restarts">) => [
+  ...restarts === 0 ? [] : [pluralize(restarts, "restart")],
   ...lastExit === undefined ? [] : [`last exit code ${lastExit}`]
 ]
 
 /** Describes the containers that keep a stack from being healthy. */
 export const describeComplaints = (
   services: ReadonlyArray<ExpectedService>,
-  containers: ReadonlyArray<SeenContainer>
+  containers: ReadonlyArray<RememberedContainer>
 ): string => {
   const present = presentServices(services, containers)
   const missing = services.filter(({ name, runs }) => runs && !present.has(name)).map(({ name }) =>
     `${name} is missing`
   )
-  const unhealthy = unhealthyContainers(services, containers).map((state) => {
-    const status = containerStatus(state)
+  const unhealthy = findUnhealthyContainers(services, containers).map((state) => {
+    const status = computeContainerStatus(state)
     const isOver = status === "exited"
-    const notes = restartNotes(isOver ? { ...state, lastExit: undefined } : state)
+    const notes = describeRestarts(isOver ? { ...state, lastExit: undefined } : state)
     return `${state.name} ${isOver ? `exited with code ${state.exitCode}` : `is ${status}`}` +
       (notes.length === 0 ? "" : ` (${notes.join(", ")})`)
   })

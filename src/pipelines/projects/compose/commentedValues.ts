@@ -22,7 +22,7 @@ const marks = new Set(["\u0002", "\u0018", "\u001f"])
  * Finds the values of variables, and credentials by their names, in the comments of a YAML text: a line that was put out
  * of use often holds what is still valid.
  */
-export const commentedValues = (text: string): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
+export const findCommentedValues = (text: string): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
   const found: Array<{ readonly from: number; readonly to: number }> = []
   let at = 0
   let before = ""

@@ -3,13 +3,13 @@ import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import type { PortRange } from "../../../remote/deploy/portRange.ts"
 import { composeFileNames, ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import { composeFileOf } from "../files/projectFiles.ts"
-import { decodedPart, invalidAt, yamlSource } from "../files/projectSource.ts"
-import { projectText } from "../files/projectText.ts"
-import { unsetVariables } from "./composeVariables.ts"
-import { envValues, parseEnv } from "./envText.ts"
+import { findComposeFile } from "../files/projectFiles.ts"
+import { decodePart, makeInvalidAt, parseYamlSource } from "../files/projectSource.ts"
+import { readProjectText } from "../files/projectText.ts"
+import { findUnsetVariables } from "./composeVariables.ts"
+import { parseEnv, resolveEnvValues } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
-import { publishedPorts } from "./publishedPorts.ts"
+import { listPublishedPorts } from "./publishedPorts.ts"
 
 /** A service of a compose file, as far as a deploy has to know it. */
 export interface ComposeService {
@@ -58,22 +58,22 @@ const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
 
 const parse = (file: string, text: string) =>
   Effect.gen(function*() {
-    const source = yield* yamlSource(file, text)
+    const source = yield* parseYamlSource(file, text)
     const { content } = source
     if (Predicate.isNullable(content)) {
       return yield* new ProjectFileInvalid({ file, reason: "is empty: it needs a `services:` section" })
     }
     if (Predicate.isRecord(content) && Predicate.isNullable(content["services"])) {
-      return yield* invalidAt(source, ["services"], "has no services: it needs a `services:` section")
+      return yield* makeInvalidAt(source, ["services"], "has no services: it needs a `services:` section")
     }
     const vocabulary = { whole: "its content", part: "field" }
-    return { source, services: (yield* decodedPart(source, [], decodeWritten(content), vocabulary)).services }
+    return { source, services: (yield* decodePart(source, [], decodeWritten(content), vocabulary)).services }
   })
 
 /** Checks that a project's compose file can be read; the values of its variables do not matter. */
 export const checkComposeFile = (directory: string, seen: LocalEntry) =>
   Effect.gen(function*() {
-    const text = yield* projectText(directory, seen.name, { seen })
+    const text = yield* readProjectText(directory, seen.name, { seen })
     if (Option.isSome(text)) yield* parse((yield* Path.Path).join(directory, seen.name), text.value)
   })
 
@@ -84,7 +84,7 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
   const path = yield* Path.Path
   const files = yield* LocalFiles
   const fileName = yield* Effect.flatMap(
-    composeFileOf(directory),
+    findComposeFile(directory),
     Option.match({
       onNone: () =>
         new ProjectFileInvalid({
@@ -94,20 +94,22 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
       onSome: Effect.succeed<string>
     })
   )
-  const text = Option.getOrElse(yield* projectText(directory, fileName), () => "")
-  const env = envValues(parseEnv(Option.getOrElse(yield* projectText(directory, ".env"), () => "")))
+  const text = Option.getOrElse(yield* readProjectText(directory, fileName), () => "")
+  const env = resolveEnvValues(parseEnv(Option.getOrElse(yield* readProjectText(directory, ".env"), () => "")))
   if (env.refused !== null) {
     return yield* new ProjectFileInvalid({ file: path.join(directory, ".env"), reason: env.refused })
   }
   const { services, source } = yield* parse(path.join(directory, fileName), text)
 
   const unset = yield* Either.mapLeft(
-    unsetVariables(source.content, env.values),
-    ({ path: at, reason }) => invalidAt(source, at, `${at.map(String).join(".")}: ${reason}`)
+    findUnsetVariables(source.content, env.values),
+    ({ path: at, reason }) => makeInvalidAt(source, at, `${at.map(String).join(".")}: ${reason}`)
   )
   const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
     const { missing, text } = interpolate(written, env.values)
-    return missing === null ? Effect.succeed(text) : invalidAt(source, at, `${at.map(String).join(".")}: ${missing}`)
+    return missing === null
+      ? Effect.succeed(text)
+      : makeInvalidAt(source, at, `${at.map(String).join(".")}: ${missing}`)
   }
   const envFile = (at: ReadonlyArray<PropertyKey>, entry: typeof EnvFile.Type) =>
     Effect.gen(function*() {
@@ -137,7 +139,7 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
             builds: build !== undefined && build !== null,
             runs: (profiles ?? []).length === 0 && scale !== 0 && deploy?.replicas !== 0,
             envFiles: Array.getSomes(envFiles),
-            ports: publishedPorts(ports, (written) => interpolate(written, env.values).text)
+            ports: listPublishedPorts(ports, (written) => interpolate(written, env.values).text)
           }
         })
     )

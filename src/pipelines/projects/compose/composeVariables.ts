@@ -43,7 +43,7 @@ const stringsIn = (content: unknown): ReadonlyArray<Written> => {
  * The variables of a compose file that Compose leaves empty, each once. Left is the first text that Compose refuses,
  * for want of a variable or of a brace.
  */
-export const unsetVariables = (
+export const findUnsetVariables = (
   content: unknown,
   values: ReadonlyMap<string, string>
 ): Either.Either<

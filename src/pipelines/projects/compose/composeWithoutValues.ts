@@ -3,7 +3,7 @@ import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, 
 import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
 import { parseYaml } from "../../../services/parsing/yaml.ts"
 import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
-import { commentedValues } from "./commentedValues.ts"
+import { findCommentedValues } from "./commentedValues.ts"
 
 const mask = "***"
 /** Sections whose values are those of variables, or whole files; also within `x-…` sections that others are made of. */
@@ -77,9 +77,9 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
  * A compose file as it is shown to those who may not see values of variables: those that stand in it, and credentials by
  * their names, are `***`, also where they are commented out; every other letter stays. Nothing where the file cannot be read: then nobody knows what is a value.
  */
-export const composeWithoutValues = (text: string): Option.Option<string> =>
+export const maskComposeValues = (text: string): Option.Option<string> =>
   Option.map(Either.getRight(parseYaml(text)), ({ document }) => {
-    const commented = commentedValues(text).map((range): Edit => ({ ...range, text: mask }))
+    const commented = findCommentedValues(text).map((range): Edit => ({ ...range, text: mask }))
     const edits = [...editsIn(document.contents, text), ...commented].toSorted((a, b) => a.from - b.from)
     let shown = ""
     let at = 0

@@ -31,7 +31,7 @@ export interface EnvValues {
 }
 
 /** The values that Compose sees: the last of each key, with the variables before it put in. */
-export const envValues = (lines: ReadonlyArray<EnvLine>): EnvValues => {
+export const resolveEnvValues = (lines: ReadonlyArray<EnvLine>): EnvValues => {
   const values = new Map<string, string>()
   let refused: string | null = null
   for (const { key, literal, value } of lines) {

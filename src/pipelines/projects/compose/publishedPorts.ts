@@ -1,21 +1,21 @@
 import { Array, Predicate } from "effect"
-import { type PortRange, portRange, rangeOf } from "../../../remote/deploy/portRange.ts"
+import { parsePortBounds, parsePortRange, type PortRange } from "../../../remote/deploy/portRange.ts"
 
 const mostRanges = 1_000
 
 /** True if two containers cannot publish both. */
-export const overlap = (one: PortRange, other: PortRange): boolean =>
+export const isOverlapping = (one: PortRange, other: PortRange): boolean =>
   one.protocol === other.protocol && one.first <= other.last && other.first <= one.last &&
   (one.address === "" || other.address === "" || one.address === other.address)
 
 const lengthOf = (ports: string): number => {
-  const range = rangeOf(ports)
+  const range = parsePortBounds(ports)
   return range === undefined ? 0 : range[1] - range[0]
 }
 
 /** Of a longer range than the container's, Docker takes any port that is free. */
 const needed = (published: string, target: string, address: string, protocol: string) =>
-  lengthOf(published) > lengthOf(target) ? [] : portRange(published, address, protocol)
+  lengthOf(published) > lengthOf(target) ? [] : parsePortRange(published, address, protocol)
 
 const short = (written: string): ReadonlyArray<PortRange> => {
   const [, address = "", published = "", target = "", protocol = "tcp"] =
@@ -29,7 +29,7 @@ const word = (value: unknown): string => Predicate.isString(value) || Predicate.
  * The ports of the host that a service of a compose file publishes, of those that are fixed there.
  * @param filledIn puts the variables into what is written
  */
-export const publishedPorts = (ports: unknown, filledIn: (written: string) => string): ReadonlyArray<PortRange> =>
+export const listPublishedPorts = (ports: unknown, filledIn: (written: string) => string): ReadonlyArray<PortRange> =>
   (Array.isArray(ports) ? ports.slice(0, mostRanges) : []).flatMap((port: unknown): ReadonlyArray<PortRange> => {
     const text = (value: unknown) => filledIn(word(value)).trim()
     if (!Predicate.isRecord(port)) return short(text(port))

@@ -1,9 +1,9 @@
 import { Effect, Option } from "effect"
 import { CurrentCaller } from "../../../services/access/Caller.ts"
 import { maySeeValues } from "../../../services/access/rights.ts"
-import { withoutSecrets } from "../../../services/secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
-import { composeWithoutValues } from "./composeWithoutValues.ts"
+import { maskComposeValues } from "./composeWithoutValues.ts"
 
 /**
  * A compose file as the caller of the current request may read it; nothing where that cannot be told of its text.
@@ -14,7 +14,7 @@ export const redactCompose = (text: string): Effect.Effect<Option.Option<string>
     const { role } = yield* CurrentCaller
     if (!maySeeValues(role)) yield* Effect.yieldNow()
     return yield* Effect.transposeMapOption(
-      maySeeValues(role) ? Option.some(text) : composeWithoutValues(text),
-      (shown) => withoutSecrets(shown)
+      maySeeValues(role) ? Option.some(text) : maskComposeValues(text),
+      (shown) => scrubSecrets(shown)
     )
   })

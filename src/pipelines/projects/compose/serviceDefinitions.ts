@@ -1,6 +1,6 @@
 import { Array, Either, Predicate } from "effect"
 import { parseYaml } from "../../../services/parsing/yaml.ts"
-import { envValues, parseEnv } from "./envText.ts"
+import { parseEnv, resolveEnvValues } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
 
 /** Keys whose change does not recreate a container. */
@@ -31,7 +31,7 @@ export interface ServiceDefinition {
 }
 
 /** Content of a compose file; nothing where it cannot be read. */
-export const composeContent = (compose: string): unknown =>
+export const parseComposeContent = (compose: string): unknown =>
   Either.flatMap(parseYaml(compose, { merge: true }), ({ document }) => Either.try((): unknown => document.toJS()))
     .pipe(Either.getOrElse(() => undefined))
 
@@ -39,11 +39,11 @@ export const composeContent = (compose: string): unknown =>
  * The services of a compose file by their names, with the variables of `.env` put in; none where the file cannot be
  * read. What the environment of a program adds to that on the server is not known here.
  */
-export const serviceDefinitions = (compose: string, env: string): ReadonlyMap<string, ServiceDefinition> => {
-  const content = composeContent(compose)
+export const parseServiceDefinitions = (compose: string, env: string): ReadonlyMap<string, ServiceDefinition> => {
+  const content = parseComposeContent(compose)
   const services = Predicate.isRecord(content) ? content["services"] : undefined
   if (!Predicate.isRecord(content) || !Predicate.isRecord(services)) return new Map()
-  const { values } = envValues(parseEnv(env))
+  const { values } = resolveEnvValues(parseEnv(env))
   const common = shared.map((key) => sorted(content[key]))
   return new Map(
     Object.entries(services).map(([name, service]) => {

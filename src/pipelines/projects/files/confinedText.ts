@@ -17,7 +17,7 @@ export interface ReadOptions {
  * @param allowLinks decides about a link that leads out of the project; evaluated only for one
  * @param seen its current entry in the directory listing, unless it is a link: saves a second stat
  */
-export const confinedText = Effect.fn("confinedText")(function*<R>(
+export const readConfinedText = Effect.fn("readConfinedText")(function*<R>(
   directory: string,
   name: string,
   allowLinks: Effect.Effect<boolean, never, R>,

@@ -1,10 +1,10 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option, Schema } from "effect"
 import { ContainerConfig, containerConfigName, type ProjectFileInvalid } from "../../../schema/projects/Project.ts"
-import { stackPathIn } from "../../../schema/servers/RemotePath.ts"
+import { parseStackPath } from "../../../schema/servers/RemotePath.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import { confinedText } from "./confinedText.ts"
-import { decodedPart, invalidAt, jsonSource, type ProjectSource } from "./projectSource.ts"
+import { readConfinedText } from "./confinedText.ts"
+import { decodePart, makeInvalidAt, parseJsonSource, type ProjectSource } from "./projectSource.ts"
 
 const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 
@@ -14,15 +14,15 @@ const checkTargets = (source: ProjectSource, { remotePath, serverId, targets }: 
   const single = Object.entries({ serverId, remotePath }).find(([, value]) => value !== undefined && value !== null)
   if (single !== undefined) {
     const [field] = single
-    return invalidAt(source, [field], `${field} and targets exclude each other: keep one of them`)
+    return makeInvalidAt(source, [field], `${field} and targets exclude each other: keep one of them`)
   }
   return Effect.forEach(
     targets,
     (target, index) =>
-      Either.match(stackPathIn("remotePath", target.remotePath ?? "~/containers/project"), {
+      Either.match(parseStackPath("remotePath", target.remotePath ?? "~/containers/project"), {
         onLeft: ({ reason }) => {
           const field = `targets[${index}].remotePath`
-          return Effect.fail(invalidAt(source, ["targets", index, "remotePath"], `${field} ${reason}`))
+          return Effect.fail(makeInvalidAt(source, ["targets", index, "remotePath"], `${field} ${reason}`))
         },
         onRight: () => Effect.void
       }),
@@ -39,10 +39,10 @@ export const readContainerConfig = Effect.fn("readContainerConfig")(function*(
   seen?: LocalEntry
 ): Effect.fn.Return<ContainerConfig, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
   const file = (yield* Path.Path).join(directory, containerConfigName)
-  const text = yield* confinedText(directory, containerConfigName, Effect.succeed(false), { seen })
+  const text = yield* readConfinedText(directory, containerConfigName, Effect.succeed(false), { seen })
   if (Option.isNone(text)) return {}
-  const source = yield* jsonSource(file, text.value)
-  const config = yield* decodedPart(source, [], decodeConfig(source.content), { whole: "its content", part: "field" })
+  const source = yield* parseJsonSource(file, text.value)
+  const config = yield* decodePart(source, [], decodeConfig(source.content), { whole: "its content", part: "field" })
   yield* checkTargets(source, config)
   return config
 })

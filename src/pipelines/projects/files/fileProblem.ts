@@ -2,7 +2,7 @@ import type { FileProblem, ProjectFileInvalid } from "../../../schema/projects/P
 import type { LocalFileFailed } from "../../../services/local/LocalFiles.ts"
 
 /** Reason and position of an error in a project's file. */
-export const fileProblem = (error: LocalFileFailed | ProjectFileInvalid): FileProblem =>
+export const toFileProblem = (error: LocalFileFailed | ProjectFileInvalid): FileProblem =>
   error._tag === "ProjectFileInvalid"
     ? error.problem
     : { file: error.path, line: null, column: null, reason: error.reason }

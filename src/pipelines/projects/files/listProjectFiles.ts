@@ -3,8 +3,8 @@ import { Effect, Option } from "effect"
 import {
   composeFileNames,
   containerConfigName,
-  lookedForNames,
-  platformFileName
+  platformFileName,
+  projectFileNames
 } from "../../../schema/projects/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { isArchiveName } from "./projectFiles.ts"
@@ -28,7 +28,7 @@ export const listProjectFiles = Effect.fn("listProjectFiles")(function*(
   const files = yield* LocalFiles
   const path = yield* Path.Path
   const telling = (yield* files.names(directory)).filter(({ name }) =>
-    lookedForNames.includes(name) || isArchiveName(name)
+    projectFileNames.includes(name) || isArchiveName(name)
   )
   if (telling.some(({ kind }) => kind === "link")) return Option.none()
   const regular = telling.filter(({ kind }) => kind === "file")

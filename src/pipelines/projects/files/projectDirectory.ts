@@ -5,13 +5,13 @@ import { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { permitPath } from "./permitPath.ts"
 
 /** Reasons why the directory of a project cannot be used. */
-export type DirectoryRefused = Effect.Effect.Error<ReturnType<typeof projectDirectory>>
+export type DirectoryRefused = Effect.Effect.Error<ReturnType<typeof resolveProjectDirectory>>
 
 /**
  * Checks that a caller's `projectPath` is absolute, a directory, and one that the caller may work in; answers it without
  * `.`, `..` and a trailing separator.
  */
-export const projectDirectory = Effect.fn("projectDirectory")(function*(
+export const resolveProjectDirectory = Effect.fn("resolveProjectDirectory")(function*(
   projectPath: string
 ) {
   const path = yield* Path.Path

@@ -9,7 +9,7 @@ export const isArchiveName = (name: string) => name.endsWith(".tar")
  * The image archives directly in a project, and its files of these names; those behind links too. Only they are looked
  * at: a project may have any number of other files.
  */
-export const projectFiles = Effect.fn("projectFiles")(function*(
+export const findProjectFiles = Effect.fn("findProjectFiles")(function*(
   directory: string,
   names: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyArray<LocalEntry>, LocalFileFailed, LocalFiles | Path.Path> {
@@ -31,7 +31,7 @@ export const projectFiles = Effect.fn("projectFiles")(function*(
 })
 
 /** The name of the first of these files that is there. */
-export const firstNamed = (files: ReadonlyArray<LocalEntry>, names: ReadonlyArray<string>): Option.Option<string> =>
+export const findFirstNamed = (files: ReadonlyArray<LocalEntry>, names: ReadonlyArray<string>): Option.Option<string> =>
   Array.findFirst(names, (name) => files.some((file) => file.name === name))
 
 const newest = Order.combine(
@@ -40,12 +40,12 @@ const newest = Order.combine(
 )
 
 /** The most recently written `*.tar` among a project's files. */
-export const newestTarOf = (files: ReadonlyArray<LocalEntry>): Option.Option<string> =>
+export const findNewestTar = (files: ReadonlyArray<LocalEntry>): Option.Option<string> =>
   Option.map(Array.head(Array.sort(files.filter(({ name }) => isArchiveName(name)), newest)), ({ name }) => name)
 
 /** The name of a project's image archive: its newest `*.tar`. */
-export const newestTar = (directory: string) => Effect.map(projectFiles(directory, []), newestTarOf)
+export const readNewestTar = (directory: string) => Effect.map(findProjectFiles(directory, []), findNewestTar)
 
 /** The name of a project's compose file. */
-export const composeFileOf = (directory: string) =>
-  Effect.map(projectFiles(directory, composeFileNames), (files) => firstNamed(files, composeFileNames))
+export const findComposeFile = (directory: string) =>
+  Effect.map(findProjectFiles(directory, composeFileNames), (files) => findFirstNamed(files, composeFileNames))

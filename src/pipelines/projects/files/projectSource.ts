@@ -2,8 +2,8 @@ import { Effect, Either, type ParseResult, Predicate } from "effect"
 import { isNode } from "yaml"
 import { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import { describeIssues, type Vocabulary } from "../../../schema/words/describeIssues.ts"
-import { validationIssues } from "../../../schema/words/validationIssues.ts"
-import { jsonPlace, parseJson } from "../../../services/parsing/json.ts"
+import { collectValidationIssues } from "../../../schema/words/validationIssues.ts"
+import { locateJsonValue, parseJson } from "../../../services/parsing/json.ts"
 import type { ParseProblem, TextPosition } from "../../../services/parsing/ParseProblem.ts"
 import { parseYaml } from "../../../services/parsing/yaml.ts"
 
@@ -21,7 +21,7 @@ const unparsed = (file: string, format: string) => ({ column, line, reason }: Pa
   new ProjectFileInvalid({ file, place: { line, column }, reason: `is not valid ${format}: ${reason}` })
 
 /** A mistake in a part of a file, with line and column. */
-export const invalidAt = (
+export const makeInvalidAt = (
   { file, placeAt }: Pick<ProjectSource, "file" | "placeAt">,
   path: Path,
   reason: string
@@ -31,14 +31,14 @@ export const invalidAt = (
 }
 
 /** Reads the text of a JSON file; its first mistake is named with line and column. */
-export const jsonSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
+export const parseJsonSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
   Either.mapBoth(parseJson(text), {
     onLeft: unparsed(file, "JSON"),
-    onRight: (content) => ({ file, content, placeAt: (path) => jsonPlace(text, path) })
+    onRight: (content) => ({ file, content, placeAt: (path) => locateJsonValue(text, path) })
   })
 
 /** Reads the text of a YAML file; its first mistake is named with line and column. */
-export const yamlSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
+export const parseYamlSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
   Either.flatMap(
     Either.mapLeft(parseYaml(text, { merge: true }), unparsed(file, "YAML")),
     ({ document, placeAt: offsetPlace }) => {
@@ -51,13 +51,14 @@ export const yamlSource = (file: string, text: string): Either.Either<ProjectSou
       }
       return Either.try({
         try: () => ({ file, content: document.toJS() as unknown, placeAt }),
-        catch: (cause) => invalidAt({ file, placeAt }, [], cause instanceof Error ? cause.message : "cannot be read")
+        catch: (cause) =>
+          makeInvalidAt({ file, placeAt }, [], cause instanceof Error ? cause.message : "cannot be read")
       })
     }
   )
 
 /** Decodes a part of a file; reports every mismatch, with the position of the first. */
-export const decodedPart = <A>(
+export const decodePart = <A>(
   source: Pick<ProjectSource, "file" | "placeAt">,
   path: Path,
   decoded: Effect.Effect<A, ParseResult.ParseError>,
@@ -65,8 +66,8 @@ export const decodedPart = <A>(
   label = ""
 ): Effect.Effect<A, ProjectFileInvalid> =>
   Effect.mapError(decoded, ({ issue }) => {
-    const mistakes = validationIssues(issue)
+    const mistakes = collectValidationIssues(issue)
     // The words name unknown fields last.
     const firstTold = mistakes.find(({ kind }) => kind !== "unknown") ?? mistakes[0]
-    return invalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${describeIssues(mistakes, vocabulary)}`)
+    return makeInvalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${describeIssues(mistakes, vocabulary)}`)
   })

@@ -2,19 +2,19 @@ import type { Path } from "@effect/platform"
 import { Effect, type Option } from "effect"
 import type { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import { confinedText, type ReadOptions } from "./confinedText.ts"
+import { readConfinedText, type ReadOptions } from "./confinedText.ts"
 import { readContainerConfig } from "./containerConfig.ts"
 
 /**
  * Text of a project's configuration file without its byte order mark, at most 1 MiB or the given limit; none if there is no such
  * file. A link that leads out of the project is refused, unless its `container.json` allows such links.
  */
-export const projectText = (
+export const readProjectText = (
   directory: string,
   name: string,
   options: ReadOptions = {}
 ): Effect.Effect<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
-  confinedText(
+  readConfinedText(
     directory,
     name,
     Effect.match(readContainerConfig(directory), {

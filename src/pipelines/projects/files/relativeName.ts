@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 
 const drive = /^[A-Za-z]:/
 const controls = /[\0\r\n]/
@@ -8,8 +8,8 @@ const controls = /[\0\r\n]/
  * Cleans a file name that is relative to a project or to its deployed copy: `./a//b/` becomes `a/b`. A name that is
  * absolute, leaves its root, or that some system would read as another path is turned down with the reason.
  */
-export const relativeName = (name: string): Either.Either<string, string> => {
-  const refuse = (reason: string) => Either.left(`${quoted(name)} ${reason}`)
+export const normalizeRelativeName = (name: string): Either.Either<string, string> => {
+  const refuse = (reason: string) => Either.left(`${quoteInput(name)} ${reason}`)
   if (controls.test(name)) return refuse("holds a control character")
   if (name.includes("\\")) return refuse("holds a backslash: separate directories with \"/\"")
   if (name.startsWith("/") || name.startsWith("~") || drive.test(name)) return refuse("is not relative to the project")

@@ -9,10 +9,10 @@ import type { AppPlan } from "../../applications/appPlan.ts"
 import { describeEarlierChange, type Intent } from "../steps/intent.ts"
 import type { MatchesPlan } from "../steps/matchesPlan.ts"
 import {
+  buildHostPortChange,
   decideHostPort,
   describeHostPortAction,
   HostPortAction,
-  hostPortChange,
   type PortDecision
 } from "./decideHostPort.ts"
 
@@ -55,7 +55,7 @@ export const applyHostPort = Effect.fn("applyHostPort")(function*(
   const decision = Option.isSome(planned) ? planned.value : yield* decideHostPort(Option.some(uuid), port)
   const { action, envs } = decision
   yield* matches(describeHostPortAction(decision, port))
-  const change = yield* intent(hostPortChange(action, port))
+  const change = yield* intent(buildHostPortChange(action, port))
   const changed = (detail: string): HostPortSet => ({ detail, change })
   return yield* HostPortAction.$match(action, {
     Keep: () =>

@@ -6,7 +6,7 @@ import type { AppEnv, PlatformFailure } from "../../../schema/applications/Platf
 import { Disclosed } from "../../../schema/basics/Disclosed.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
-import { hostPortOf } from "../../applications/hostPort.ts"
+import { findHostPort } from "../../applications/hostPort.ts"
 import { noChange } from "../steps/matchesPlan.ts"
 
 /** Action on an application's port. `old` is null if the variable has no value. */
@@ -20,8 +20,8 @@ export type HostPortAction = Data.TaggedEnum<{
 export const HostPortAction = Data.taggedEnum<HostPortAction>()
 
 /** Decides how the port variable becomes `port`. */
-export const hostPortAction = (envs: ReadonlyArray<AppEnv>, port: number): HostPortAction =>
-  Option.match(hostPortOf(envs), {
+export const decideHostPortAction = (envs: ReadonlyArray<AppEnv>, port: number): HostPortAction =>
+  Option.match(findHostPort(envs), {
     onNone: () => HostPortAction.Create(),
     onSome: (env) =>
       Disclosed.$match(env.value, {
@@ -33,7 +33,7 @@ export const hostPortAction = (envs: ReadonlyArray<AppEnv>, port: number): HostP
   })
 
 /** Change of the port by an action, if any. */
-export const hostPortChange = (action: HostPortAction, port: number): Option.Option<Change> => {
+export const buildHostPortChange = (action: HostPortAction, port: number): Option.Option<Change> => {
   const changed = (old: string | null) =>
     Option.some({ field: hostPortKey, label: declaredFields.port.label, old, new: String(port) })
   return HostPortAction.$match(action, {
@@ -66,7 +66,7 @@ export const decideHostPort = Effect.fn("decideHostPort")(function*(
   port: number
 ): Effect.fn.Return<PortDecision, never, Platform> {
   const envs = yield* readEnvs(uuid)
-  return { envs, action: hostPortAction(Either.getOrElse(envs, () => []), port) }
+  return { envs, action: decideHostPortAction(Either.getOrElse(envs, () => []), port) }
 })
 
 /** Describes a decision, for comparison with a plan. */

@@ -4,13 +4,13 @@ import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
 import type { AppEnv } from "../../../schema/applications/PlatformApp.ts"
 import { PortHidden } from "../../../schema/applications/Upsert.ts"
 import { Disclosed } from "../../../schema/basics/Disclosed.ts"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 import type { Platform } from "../../../services/platform/Platform.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import { hostPortOf } from "../../applications/hostPort.ts"
+import { findHostPort } from "../../applications/hostPort.ts"
 import type { Fact } from "../../plans/Fact.ts"
-import { type Part, part, stop, unreadable, willOf } from "../steps/Part.ts"
-import { decideHostPort, HostPortAction, hostPortChange, type PortDecision, readEnvs } from "./decideHostPort.ts"
+import { decideWill, makePart, type Part, stop, unreadable } from "../steps/Part.ts"
+import { buildHostPortChange, decideHostPort, HostPortAction, type PortDecision, readEnvs } from "./decideHostPort.ts"
 
 /** Plan of the step `env`, with the change that the route's history needs. */
 export interface DescribedHostPort {
@@ -23,11 +23,11 @@ export interface DescribedHostPort {
 }
 
 const factOf = (envs: ReadonlyArray<AppEnv>): Fact =>
-  Option.match(hostPortOf(envs), {
+  Option.match(findHostPort(envs), {
     onNone: () => ({ value: null, now: "not set" }),
     onSome: (env) =>
       Disclosed.$match(env.value, {
-        Known: ({ value }) => ({ value: [value], now: quoted(value) }),
+        Known: ({ value }) => ({ value: [value], now: quoteInput(value) }),
         Absent: () => ({ value: [], now: "without a value" }),
         Hidden: () => ({ value: "hidden", now: "hidden" })
       })
@@ -39,14 +39,14 @@ export const describeHostPort = Effect.fn("describeHostPort")(function*(
   uuid: Option.Option<string>
 ): Effect.fn.Return<DescribedHostPort, never, Platform> {
   if (Option.isNone(plan.port)) {
-    const nothing = part({ step: "env", will: "nothing", detail: "no port" })
+    const nothing = makePart({ step: "env", will: "nothing", detail: "no port" })
     const envs = yield* readEnvs(uuid)
     return { part: nothing, change: Option.none(), decision: Option.none(), envs: Either.getRight(envs) }
   }
   const port = plan.port.value
   const decision = yield* decideHostPort(uuid, port)
   const { action, envs } = decision
-  const change = hostPortChange(action, port)
+  const change = buildHostPortChange(action, port)
   const changes = Option.toArray(change).map((one) => ({ target: "variable" as const, ...one }))
   const facts = { hostPort: Either.match(envs, { onLeft: () => unreadable, onRight: factOf }) }
   const unknown = Either.match(envs, {
@@ -54,7 +54,7 @@ export const describeHostPort = Effect.fn("describeHostPort")(function*(
     onRight: () => []
   })
   const planned = (detail: string, writes: ReadonlyArray<string>) =>
-    part({ step: "env", will: willOf(changes), detail, changes, writes, unknown, facts })
+    makePart({ step: "env", will: decideWill(changes), detail, changes, writes, unknown, facts })
   return {
     change,
     decision: Option.some(decision),

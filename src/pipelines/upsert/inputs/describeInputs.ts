@@ -1,10 +1,10 @@
 import { Option } from "effect"
 import type { Change } from "../../../schema/applications/Changelog.ts"
 import type { PlatformRecord } from "../../../schema/applications/PlatformApp.ts"
-import { counted } from "../../../schema/words/counted.ts"
+import { pluralize } from "../../../schema/words/counted.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import { changesOf } from "../../applications/changes.ts"
-import type { Target } from "./target.ts"
+import { computeBuildChanges } from "../../applications/changes.ts"
+import type { PlatformTarget } from "./target.ts"
 
 /** Describes an entry. */
 export const describePlan = (
@@ -15,20 +15,20 @@ export const describePlan = (
 }
 
 /** Describes the server of an application. */
-export const describeTarget = ({ ip, local, serverUuid }: Target) =>
+export const describeTarget = ({ ip, local, serverUuid }: PlatformTarget) =>
   `server ${serverUuid}${Option.match(ip, { onNone: () => "", onSome: (address) => ` at ${address}` })}${
     local ? ", local" : ""
   }`
 
 /** Changes for the changelog: of the build, or the creation. */
-export const recordedUpdates = (plan: AppPlan, live: Option.Option<PlatformRecord>): ReadonlyArray<Change> =>
+export const listChangelogUpdates = (plan: AppPlan, live: Option.Option<PlatformRecord>): ReadonlyArray<Change> =>
   Option.match(live, {
     onNone: () => [{ field: "_action", label: "Action", old: null, new: "CREATED" }],
-    onSome: (app) => changesOf(plan, app)
+    onSome: (app) => computeBuildChanges(plan, app)
   })
 
 /** Counts changes and names their fields. */
 export const describeChanges = (changes: ReadonlyArray<Change>) =>
   changes.length === 0
     ? "no changes"
-    : `${counted(changes.length, "change")}: ${changes.map(({ label }) => label).join(", ")}`
+    : `${pluralize(changes.length, "change")}: ${changes.map(({ label }) => label).join(", ")}`

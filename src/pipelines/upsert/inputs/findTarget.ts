@@ -4,10 +4,10 @@ import { Platform } from "../../../services/platform/Platform.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { requirePort } from "./readPlan.ts"
-import { targetNamed } from "./target.ts"
+import { findPlatformServer } from "./target.ts"
 
 /** Upsert step 2: finds the application's server. Fails early if a route would lack its port or address. */
-export const findTarget = Effect.fn("findTarget")(function*(
+export const findPlatformTarget = Effect.fn("findPlatformTarget")(function*(
   plan: AppPlan
 ) {
   const platform = yield* Platform
@@ -22,7 +22,7 @@ export const findTarget = Effect.fn("findTarget")(function*(
   const aliases = yield* settings.get("platform.localAliases")
   const localIp = yield* settings.get("gitHost.sshHost")
   const target = yield* Either.mapLeft(
-    targetNamed(yield* platform.servers, plan.server.value, aliases, localIp),
+    findPlatformServer(yield* platform.servers, plan.server.value, aliases, localIp),
     (reason) => new TargetUnusable({ reason })
   )
   if (target.local || Option.isNone(plan.domain)) return target

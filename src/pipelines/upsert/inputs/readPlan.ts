@@ -1,8 +1,8 @@
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../../schema/applications/Drift.ts"
 import { AppNotDeclared, DomainWithoutPort, NoPlatformFile } from "../../../schema/applications/Upsert.ts"
-import { type AppPlan, planOf } from "../../applications/appPlan.ts"
-import { entryNamed, readPlatformFile } from "../../applications/platformFile.ts"
+import { type AppPlan, planEntry } from "../../applications/appPlan.ts"
+import { findEntry, readPlatformFile } from "../../applications/platformFile.ts"
 import { readComposeFile } from "../../projects/compose/composeFile.ts"
 
 /** Upsert step 1: reads the declared entry. The default server is never local, so a domain there needs a port. */
@@ -11,7 +11,7 @@ export const readPlan = Effect.fn("readPlan")(function*(
 ) {
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
   if (apps.length === 0) return yield* new NoPlatformFile({ projectPath })
-  const declared = entryNamed(apps, appName)
+  const declared = findEntry(apps, appName)
   if (Option.isNone(declared)) {
     return yield* new AppNotDeclared({
       projectPath,
@@ -19,7 +19,7 @@ export const readPlan = Effect.fn("readPlan")(function*(
       names: apps.map(({ entry }) => entry.name)
     })
   }
-  const plan = yield* planOf(projectPath, declared.value)
+  const plan = yield* planEntry(projectPath, declared.value)
   if (Option.isNone(plan.server)) yield* requirePort(plan)
   return { ...plan, service: Option.isNone(plan.service) ? yield* onlyService(projectPath, plan) : plan.service }
 })

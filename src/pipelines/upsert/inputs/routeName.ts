@@ -1,9 +1,9 @@
 /** The name of an application's route: its own in lower case, letters and digits only. */
-export const routeNameOf = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "").toLowerCase()
+export const toRouteName = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "").toLowerCase()
 
 /** Names of other applications whose routes have the same name. */
-export const namesakesOf = (
+export const findNamesakes = (
   name: string,
   apps: ReadonlyArray<{ readonly name: string }>
 ): ReadonlyArray<string> =>
-  apps.map((app) => app.name).filter((other) => other !== name && routeNameOf(other) === routeNameOf(name))
+  apps.map((app) => app.name).filter((other) => other !== name && toRouteName(other) === toRouteName(name))

@@ -1,9 +1,9 @@
 import { Either, Option } from "effect"
 import type { PlatformServer } from "../../../schema/applications/PlatformApp.ts"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 
 /** The platform server that an application runs on. A local one is the platform's own host: it needs no proxy route. */
-export interface Target {
+export interface PlatformTarget {
   readonly serverUuid: string
   readonly ip: Option.Option<string>
   readonly local: boolean
@@ -16,17 +16,17 @@ const sameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
  * @param aliases the addresses that mean the platform's own host
  * @param localIp the address of a local server
  */
-export const targetNamed = (
+export const findPlatformServer = (
   servers: ReadonlyArray<PlatformServer>,
   name: string,
   aliases: ReadonlyArray<string>,
   localIp: string
-): Either.Either<Target, string> => {
+): Either.Either<PlatformTarget, string> => {
   const server = servers.find((candidate) => candidate.name === name)
   if (server === undefined) {
     const names = servers.map((candidate) => JSON.stringify(candidate.name)).join(", ")
     return Either.left(
-      `The platform has no server ${quoted(name)}: ${names === "" ? "it has none at all" : `there is ${names}`}`
+      `The platform has no server ${quoteInput(name)}: ${names === "" ? "it has none at all" : `there is ${names}`}`
     )
   }
   const ip = Option.filter(Option.fromNullable(server.ip), (address) => address !== "")

@@ -5,7 +5,7 @@ import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { followUpFields } from "../../applications/changes.ts"
-import type { Target } from "../inputs/target.ts"
+import type { PlatformTarget } from "../inputs/target.ts"
 import { decideRecord, RecordAction } from "./decideRecord.ts"
 
 const uuidIn = Schema.decodeUnknown(Schema.Struct({ uuid: Schema.NonEmptyString }))
@@ -47,7 +47,7 @@ const createdBefore = (plan: AppPlan) =>
  */
 export const applyRecord = Effect.fn("applyRecord")(function*(
   plan: AppPlan,
-  target: Target,
+  target: PlatformTarget,
   found: Option.Option<string>,
   isRepeated: boolean,
   planned: Option.Option<RecordAction>

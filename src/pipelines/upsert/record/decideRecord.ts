@@ -2,11 +2,11 @@ import { Data, Effect, Option } from "effect"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import type { AppFields } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
-import { createDefaults } from "../../applications/applications.ts"
+import { readCreateDefaults } from "../../applications/applications.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import { creationFields, followUpFields, updateFields } from "../../applications/changes.ts"
+import { buildDeclaredCreateFields, buildUpdateFields, followUpFields } from "../../applications/changes.ts"
 import type { CreateDefaults } from "../../applications/createFields.ts"
-import type { Target } from "../inputs/target.ts"
+import type { PlatformTarget } from "../inputs/target.ts"
 
 /** Action that brings an application's record to its declaration. */
 export type RecordAction = Data.TaggedEnum<{
@@ -19,21 +19,21 @@ export const RecordAction = Data.taggedEnum<RecordAction>()
 /** Decides how a new application is created. */
 const createAction = (plan: AppPlan, defaults: CreateDefaults): RecordAction =>
   RecordAction.Create({
-    fields: creationFields(plan, defaults),
+    fields: buildDeclaredCreateFields(plan, defaults),
     followUp: followUpFields(plan)
   })
 
 /** Decides how an existing application is updated: every field is written, changed or not. */
 const updateAction = (plan: AppPlan, uuid: string): RecordAction =>
-  RecordAction.Update({ uuid, fields: updateFields(plan) })
+  RecordAction.Update({ uuid, fields: buildUpdateFields(plan) })
 
 /** Decides upsert step 5; reads the settings' defaults only for a new application. */
 export const decideRecord = (
   plan: AppPlan,
-  { serverUuid }: Target,
+  { serverUuid }: PlatformTarget,
   found: Option.Option<string>
 ): Effect.Effect<RecordAction, SettingsError, Settings> =>
   Option.match(found, {
-    onNone: () => Effect.map(createDefaults(serverUuid), (defaults) => createAction(plan, defaults)),
+    onNone: () => Effect.map(readCreateDefaults(serverUuid), (defaults) => createAction(plan, defaults)),
     onSome: (uuid) => Effect.succeed(updateAction(plan, uuid))
   })

@@ -3,17 +3,17 @@ import { exposedPorts } from "../../../schema/applications/declaredFields.ts"
 import type { PlatformRecord } from "../../../schema/applications/PlatformApp.ts"
 import type { PlanChange } from "../../../schema/applications/PlatformPlan.ts"
 import { recordFields } from "../../../schema/applications/recordColumns.ts"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
-import { createDefaults } from "../../applications/applications.ts"
+import { readCreateDefaults } from "../../applications/applications.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import { differences, updateFields } from "../../applications/changes.ts"
-import { inDriftOrder, writtenFields } from "../../applications/fields.ts"
+import { buildUpdateFields, compareFields } from "../../applications/changes.ts"
+import { inDriftOrder, listWrittenFields } from "../../applications/fields.ts"
 import type { Facts } from "../../plans/Fact.ts"
 import { describeChanges } from "../inputs/describeInputs.ts"
-import type { Target } from "../inputs/target.ts"
-import { type Part, part, stop, willOf } from "../steps/Part.ts"
+import type { PlatformTarget } from "../inputs/target.ts"
+import { decideWill, makePart, type Part, stop } from "../steps/Part.ts"
 import { decideRecord, RecordAction } from "./decideRecord.ts"
 
 const inApplication = (change: Omit<PlanChange, "target">): PlanChange => ({ target: "application", ...change })
@@ -26,22 +26,22 @@ const created = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<PlanC
 ]
 
 /** Changes by an update: the fields of the changelog, and those written beside them. */
-export const recordUpdates = (
+export const listRecordUpdates = (
   plan: AppPlan,
   app: PlatformRecord,
-  fields: Readonly<Record<string, unknown>> = updateFields(plan)
+  fields: Readonly<Record<string, unknown>> = buildUpdateFields(plan)
 ): ReadonlyArray<PlanChange> => {
   const { key, label } = exposedPorts
   const ports = app.raw[key]
   const next = fields[key]
   const isOther = (Predicate.isString(ports) || Predicate.isNumber(ports)) && String(ports) !== next
   return [
-    ...differences(writtenFields(plan), plan, app),
+    ...compareFields(listWrittenFields(plan), plan, app),
     ...(isOther ? [{ field: key, label, old: ports, new: next }] : [])
   ].map(inApplication)
 }
 
-const describeValue = (value: unknown) => Predicate.isString(value) ? quoted(value) : JSON.stringify(value ?? null)
+const describeValue = (value: unknown) => Predicate.isString(value) ? quoteInput(value) : JSON.stringify(value ?? null)
 
 /** Facts of the application's record, field by field. */
 const recordFacts = (app: Option.Option<PlatformRecord>): Facts => {
@@ -65,13 +65,13 @@ export interface DescribedRecord {
 /** Plans the step `sync`. */
 export const describeRecord = Effect.fn("describeRecord")(function*(
   plan: AppPlan,
-  target: Target,
+  target: PlatformTarget,
   app: Option.Option<PlatformRecord>
 ): Effect.fn.Return<DescribedRecord, never, Platform | Settings> {
   const platform = yield* Platform
   const action = yield* Effect.either(decideRecord(plan, target, Option.map(app, ({ uuid }) => uuid)))
   const webhookUrl = yield* Effect.option(platform.webhookUrl)
-  const defaults = yield* Effect.option(createDefaults(target.serverUuid))
+  const defaults = yield* Effect.option(readCreateDefaults(target.serverUuid))
   const ofNewApps = Option.match(defaults, {
     onNone: () => null,
     onSome: ({ privateKeyUuid, projectUuid }) => [projectUuid, privateKeyUuid]
@@ -81,19 +81,22 @@ export const describeRecord = Effect.fn("describeRecord")(function*(
   if (Either.isLeft(action)) return { part: stop("sync", action.left.message, { facts }), action: Option.none() }
   const planned = RecordAction.$match(action.right, {
     Create: ({ fields, followUp }) =>
-      part({
+      makePart({
         step: "sync",
         will: "change",
-        detail: `creates ${quoted(plan.name)}`,
+        detail: `creates ${quoteInput(plan.name)}`,
         changes: created({ ...fields, ...Option.getOrElse(followUp, () => ({})) }),
         writes: ["createApplication", ...(Option.isSome(followUp) ? ["updateApplication"] : [])],
         facts
       }),
     Update: ({ fields, uuid }) => {
-      const changes = Option.match(app, { onNone: () => [], onSome: (record) => recordUpdates(plan, record, fields) })
-      return part({
+      const changes = Option.match(app, {
+        onNone: () => [],
+        onSome: (record) => listRecordUpdates(plan, record, fields)
+      })
+      return makePart({
         step: "sync",
-        will: willOf(changes),
+        will: decideWill(changes),
         detail: changes.length === 0
           ? `${uuid} is as declared; its fields are written again`
           : `updates ${uuid}: ${describeChanges(changes)}`,

@@ -5,12 +5,18 @@ import { editProxyFile } from "../../routes/editProxyFile.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
 import { describeEarlierChange, type Intent } from "../steps/intent.ts"
 import type { MatchesPlan } from "../steps/matchesPlan.ts"
-import { describeRouteEdit, type DomainHistory, type RouteDecision, routeEdit, wantedRoute } from "./decideRoute.ts"
-import { clearsDomains } from "./proxyRoute.ts"
-import { routeChange, wayOf } from "./routeHistory.ts"
+import {
+  buildRouteEdit,
+  decideWantedRoute,
+  describeRouteEdit,
+  type DomainHistory,
+  type RouteDecision
+} from "./decideRoute.ts"
+import { shouldClearDomains } from "./proxyRoute.ts"
+import { buildRouteChange, describeRouteTarget } from "./routeHistory.ts"
 
 /** Outcome of the step `route`, with the change if the proxy file was written. */
-export interface Routed {
+export interface RouteOutcome {
   readonly detail: string
   readonly change: Option.Option<Change>
 }
@@ -30,17 +36,17 @@ export interface DomainRoute extends DomainHistory {
 const routeInProxy = (wanted: DomainRoute) =>
   Effect.gen(function*() {
     const { matchesPlan, domain, intent, planned } = wanted
-    const proxyRoute = Option.isSome(planned) ? planned.value : yield* wantedRoute(wanted)
+    const proxyRoute = Option.isSome(planned) ? planned.value : yield* decideWantedRoute(wanted)
     const { route } = proxyRoute
     const first = yield* Ref.make(Option.none<Option.Option<Change>>())
-    const edit = yield* editProxyFile(yield* routeEdit(proxyRoute), {
+    const edit = yield* editProxyFile(yield* buildRouteEdit(proxyRoute), {
       before: Option.map(planned, ({ before }) => before),
       matchesPlan: (now) =>
         Effect.zipRight(
           matchesPlan(describeRouteEdit(now, proxyRoute)),
           Effect.whenEffect(
             Effect.flatMap(
-              intent(RouteEdit.$is("Edited")(now) ? Option.some(routeChange(route)) : Option.none()),
+              intent(RouteEdit.$is("Edited")(now) ? Option.some(buildRouteChange(route)) : Option.none()),
               (change) => Ref.set(first, Option.some(change))
             ),
             Effect.map(Ref.get(first), Option.isNone)
@@ -49,7 +55,7 @@ const routeInProxy = (wanted: DomainRoute) =>
     })
     const made = Option.flatten(yield* Ref.get(first))
     return RouteEdit.$match(edit, {
-      Unchanged: ({ warnings }): Routed => ({
+      Unchanged: ({ warnings }): RouteOutcome => ({
         detail: warned(
           Option.match(made, { onNone: () => `${domain} is in the proxy file already`, onSome: describeEarlierChange }),
           warnings
@@ -57,8 +63,8 @@ const routeInProxy = (wanted: DomainRoute) =>
         change: made
       }),
       Edited: ({ change, warnings }) => ({
-        detail: warned(`route ${route.routeName} ${change}: ${wayOf(route)}`, warnings),
-        change: Option.some(routeChange(route))
+        detail: warned(`route ${route.routeName} ${change}: ${describeRouteTarget(route)}`, warnings),
+        change: Option.some(buildRouteChange(route))
       })
     })
   })
@@ -78,6 +84,6 @@ export const applyRoute = Effect.fn("applyRoute")(function*(
     return { detail: `the platform serves ${url}`, change: Option.none() }
   }
   // The platform's own address would compete with the route; failing to clear it is harmless.
-  if (clearsDomains(plan, target)) yield* Effect.ignore(platform.clearDomains(uuid))
+  if (shouldClearDomains(plan, target)) yield* Effect.ignore(platform.clearDomains(uuid))
   return yield* routeInProxy(route)
 })

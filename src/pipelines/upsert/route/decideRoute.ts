@@ -6,17 +6,17 @@ import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { bridgePorts } from "../../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
-import { recordedChanges } from "../../applications/changelog.ts"
-import { unlessBridged } from "../../routes/balancers.ts"
+import { readRecordedChanges } from "../../applications/changelog.ts"
+import { refuseIfBridged } from "../../routes/balancers.ts"
 import { type PreviewFailure, previewProxyEdit } from "../../routes/editProxyFile.ts"
 import { ensureRoute } from "../../routes/editRoutes.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
 import { noChange } from "../steps/matchesPlan.ts"
-import { type ProxyRoute, proxyRoute, type WantedDomain } from "./proxyRoute.ts"
-import { wayOf } from "./routeHistory.ts"
+import { decideProxyRoute, type ProxyRoute, type RequestedDomain } from "./proxyRoute.ts"
+import { describeRouteTarget } from "./routeHistory.ts"
 
 /** Domain of an application, with the history that identifies its own routes. */
-export interface DomainHistory extends WantedDomain {
+export interface DomainHistory extends RequestedDomain {
   /** The port's change in this upsert. */
   readonly portChange: Option.Option<Change>
   /** Directory of the changelog. */
@@ -30,20 +30,20 @@ export interface RouteDecision extends ProxyRoute {
 }
 
 /** Decides the route of a domain from the changelog, without reading the proxy file. */
-export const wantedRoute = (
+export const decideWantedRoute = (
   wanted: DomainHistory
 ): Effect.Effect<ProxyRoute, DomainWithoutPort | TargetUnusable, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
-    const recorded = yield* recordedChanges(wanted.projectPath, wanted.plan.name)
-    return yield* proxyRoute(wanted, [...recorded, ...Option.toArray(wanted.portChange)])
+    const recorded = yield* readRecordedChanges(wanted.projectPath, wanted.plan.name)
+    return yield* decideProxyRoute(wanted, [...recorded, ...Option.toArray(wanted.portChange)])
   })
 
 /** Edit of the proxy file that makes a domain lead to its application, unless a redeploy has the route's requests. */
-export const routeEdit = ({ owner, route }: ProxyRoute) =>
+export const buildRouteEdit = ({ owner, route }: ProxyRoute) =>
   Effect.map(
     bridgePorts,
     (bridges) =>
-      unlessBridged(route, bridges, owner.formerTargets.map((target) => target.toLowerCase()))(
+      refuseIfBridged(route, bridges, owner.formerTargets.map((target) => target.toLowerCase()))(
         (text) => ensureRoute(text, route, owner)
       )
   )
@@ -52,7 +52,7 @@ export const routeEdit = ({ owner, route }: ProxyRoute) =>
 export const decideRoute = Effect.fn("decideRoute")(function*(
   wanted: ProxyRoute
 ): Effect.fn.Return<RouteDecision, PreviewFailure, Settings | Ssh> {
-  const { before, edit } = yield* previewProxyEdit(yield* routeEdit(wanted))
+  const { before, edit } = yield* previewProxyEdit(yield* buildRouteEdit(wanted))
   return { ...wanted, before, edit }
 })
 
@@ -62,5 +62,5 @@ const verbs = { inserted: "insert", replaced: "replace", removed: "remove" }
 export const describeRouteEdit = (edit: RouteEdit, { route }: ProxyRoute): string =>
   RouteEdit.$match(edit, {
     Unchanged: () => noChange,
-    Edited: ({ change }) => `${verbs[change]} the route ${route.routeName}: ${wayOf(route)}`
+    Edited: ({ change }) => `${verbs[change]} the route ${route.routeName}: ${describeRouteTarget(route)}`
   })

@@ -6,18 +6,18 @@ import type { PlanChange, StayingDifference } from "../../../schema/applications
 import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
-import { recordedChanges } from "../../applications/changelog.ts"
+import { readRecordedChanges } from "../../applications/changelog.ts"
 import type { RouteOwner } from "../../routes/editRoutes.ts"
 import { readProxyText } from "../../routes/proxyFile.ts"
 import { proxyLocation } from "../../routes/proxyLocation.ts"
 import { readProxy } from "../../routes/proxyText.ts"
-import { domainsOf, targetsOf } from "../../routes/queryProxy.ts"
+import { listRouterDomains, listRouteTargets } from "../../routes/queryProxy.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
-import { routeNameOf } from "../inputs/routeName.ts"
-import { type Part, part, stop, unreadable, willOf } from "../steps/Part.ts"
-import { decideRoute, type DomainHistory, type RouteDecision, wantedRoute } from "./decideRoute.ts"
-import { clearsDomains } from "./proxyRoute.ts"
-import { lastDomain, routeChange, wayOf } from "./routeHistory.ts"
+import { toRouteName } from "../inputs/routeName.ts"
+import { decideWill, makePart, type Part, stop, unreadable } from "../steps/Part.ts"
+import { decideRoute, decideWantedRoute, type DomainHistory, type RouteDecision } from "./decideRoute.ts"
+import { shouldClearDomains } from "./proxyRoute.ts"
+import { buildRouteChange, describeRouteTarget, findLastDomain } from "./routeHistory.ts"
 
 /** Domain of an application, with its live record. */
 export interface DescribedDomain extends DomainHistory {
@@ -40,8 +40,8 @@ const describeLiveRoute = (text: string, name: string): string | null =>
   Either.match(readProxy(text), {
     onLeft: () => null,
     onRight: (proxy) => {
-      const targets = targetsOf(proxy, name).map((target) => `http://${target}`).join(", ")
-      const domains = domainsOf(proxy, name).join(", ")
+      const targets = listRouteTargets(proxy, name).map((target) => `http://${target}`).join(", ")
+      const domains = listRouterDomains(proxy, name).join(", ")
       return targets === "" && domains === "" ? null : `${domains} to ${targets}`
     }
   })
@@ -63,7 +63,7 @@ const findAbandonedRoute = (text: string, name: string, declared: Option.Option<
   Either.match(readProxy(text), {
     onLeft: () => [],
     onRight: (proxy) => {
-      const domains = domainsOf(proxy, name)
+      const domains = listRouterDomains(proxy, name)
       const isLeft = Option.exists(owner.lastDomain, (last) => domains.includes(last)) &&
         owner.namesakes.length === 0 &&
         !Option.exists(declared, (domain) => domains.includes(domain.toLowerCase()))
@@ -82,24 +82,24 @@ const findAbandonedRoute = (text: string, name: string, declared: Option.Option<
 /** Describes the route that was written for a domain which the proxy no longer serves. */
 const describeAbandonedRoute = ({ namesakes, plan: { name }, projectPath }: Omit<DescribedDomain, "domain">) =>
   Effect.gen(function*() {
-    const recorded = yield* recordedChanges(projectPath, name)
-    const last = lastDomain(recorded)
+    const recorded = yield* readRecordedChanges(projectPath, name)
+    const last = findLastDomain(recorded)
     if (Option.isNone(last)) return {}
     const read = yield* Effect.either(Effect.flatMap(proxyLocation, readProxyText))
     if (Either.isLeft(read)) return { unread: unreadRoute(read.left.message) }
     const owner = { formerTargets: [], lastDomain: last, namesakes }
-    return { stays: findAbandonedRoute(read.right, routeNameOf(name), Option.none(), owner) }
+    return { stays: findAbandonedRoute(read.right, toRouteName(name), Option.none(), owner) }
   })
 
 const describeProxyRoute = (wanted: DescribedDomain, address: ReadonlyArray<PlanChange>) =>
   Effect.gen(function*() {
     const { domain, plan, target } = wanted
-    const clears = clearsDomains(plan, target) ? ["clearDomains"] : []
+    const clears = shouldClearDomains(plan, target) ? ["clearDomains"] : []
     const stopped = (reason: string, given: Partial<Part> = {}): DescribedRoute => ({
       part: stop("route", reason, { changes: address, writes: clears, ...given }),
       decision: Option.none()
     })
-    const wantedOrFailure = yield* Effect.either(wantedRoute(wanted))
+    const wantedOrFailure = yield* Effect.either(decideWantedRoute(wanted))
     if (Either.isLeft(wantedOrFailure)) {
       const { message } = wantedOrFailure.left
       return stopped(message, { stays: [routeStays(domain, null, message)] })
@@ -110,7 +110,7 @@ const describeProxyRoute = (wanted: DescribedDomain, address: ReadonlyArray<Plan
       const { _tag, message } = decided.left
       return _tag === "RouteTaken" || _tag === "ProxyFileUnfit" || _tag === "RouteInvalid"
         ? stopped(message, {
-          stays: [routeStays(wayOf(route), message, "Make room for the route, and run the upsert again")],
+          stays: [routeStays(describeRouteTarget(route), message, "Make room for the route, and run the upsert again")],
           facts: { route: { value: message, now: "unfit for this route" } }
         })
         : stopped(message, {
@@ -124,16 +124,16 @@ const describeProxyRoute = (wanted: DescribedDomain, address: ReadonlyArray<Plan
     const facts = { route: { value: [RouteEdit.$is("Edited")(edit) ? edit.change : edit.reason, old, edit.warnings] } }
     const planned = RouteEdit.$match(edit, {
       Unchanged: ({ reason, warnings }) =>
-        part({
+        makePart({
           step: "route",
-          will: willOf(address),
+          will: decideWill(address),
           detail: `${domain} is in the proxy file already`,
           changes: address,
           writes: clears,
           stays: [
             ...(reason === "routed_elsewhere"
               ? [routeStays(
-                wayOf(route),
+                describeRouteTarget(route),
                 warnings.join("; "),
                 "Another route has the domain: remove that, and run the upsert again"
               )]
@@ -144,11 +144,15 @@ const describeProxyRoute = (wanted: DescribedDomain, address: ReadonlyArray<Plan
           facts
         }),
       Edited: ({ change, warnings }) =>
-        part({
+        makePart({
           step: "route",
           will: "change",
-          detail: `route ${route.routeName} is ${change}: ${wayOf(route)}`,
-          changes: [...address, { target: "route", ...routeChange(route), old: change === "replaced" ? old : null }],
+          detail: `route ${route.routeName} is ${change}: ${describeRouteTarget(route)}`,
+          changes: [...address, {
+            target: "route",
+            ...buildRouteChange(route),
+            old: change === "replaced" ? old : null
+          }],
           writes: [...clears, "proxyFile"],
           warnings,
           facts
@@ -166,21 +170,21 @@ export const describeRoute = Effect.fn("describeRoute")(function*(
   const { app, plan, target } = wanted
   if (Option.isNone(plan.domain)) {
     const left = yield* describeAbandonedRoute(wanted)
-    return withoutProxy(part({ step: "route", will: "skip", detail: "no domain", ...left }))
+    return withoutProxy(makePart({ step: "route", will: "skip", detail: "no domain", ...left }))
   }
   const fqdn = Option.match(app, { onNone: () => null, onSome: (record) => record.fqdn })
   if (target.local) {
     const url = `https://${plan.domain.value}`
     const changes = addressChange(fqdn, url)
-    return withoutProxy(part({
+    return withoutProxy(makePart({
       ...yield* describeAbandonedRoute(wanted),
       step: "route",
-      will: willOf(changes),
+      will: decideWill(changes),
       detail: changes.length === 0 ? `the platform serves ${url} already` : `lets the platform serve ${url}`,
       changes,
       writes: ["setDomain"]
     }))
   }
-  const address = clearsDomains(plan, target) ? addressChange(fqdn, "") : []
+  const address = shouldClearDomains(plan, target) ? addressChange(fqdn, "") : []
   return yield* describeProxyRoute({ ...wanted, domain: plan.domain.value }, address)
 })

@@ -2,18 +2,18 @@ import { Either, Option } from "effect"
 import type { Change } from "../../../schema/applications/Changelog.ts"
 import { DomainWithoutPort, TargetUnusable } from "../../../schema/applications/Upsert.ts"
 import type { Route } from "../../../schema/routes/Route.ts"
-import { quoted } from "../../../schema/words/quoted.ts"
+import { quoteInput } from "../../../schema/words/quoted.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import type { RouteOwner } from "../../routes/editRoutes.ts"
-import { routeNameOf } from "../inputs/routeName.ts"
-import type { Target } from "../inputs/target.ts"
-import { formerTargets, lastDomain } from "./routeHistory.ts"
+import { toRouteName } from "../inputs/routeName.ts"
+import type { PlatformTarget } from "../inputs/target.ts"
+import { findLastDomain, listFormerTargets } from "./routeHistory.ts"
 
 /** Domain to route to an application. */
-export interface WantedDomain {
+export interface RequestedDomain {
   readonly plan: AppPlan
   readonly domain: string
-  readonly target: Target
+  readonly target: PlatformTarget
   /** Other applications whose routes have the same name. */
   readonly namesakes: ReadonlyArray<string>
 }
@@ -28,14 +28,14 @@ export interface ProxyRoute {
  * Decides the route of a domain that the proxy serves.
  * @param changes the changes made to the application so far, oldest first
  */
-export const proxyRoute = (
-  { domain, namesakes, plan, target }: WantedDomain,
+export const decideProxyRoute = (
+  { domain, namesakes, plan, target }: RequestedDomain,
   changes: ReadonlyArray<Change>
 ): Either.Either<ProxyRoute, DomainWithoutPort | TargetUnusable> =>
   Either.gen(function*() {
-    const routeName = routeNameOf(plan.name)
+    const routeName = toRouteName(plan.name)
     if (routeName === "") {
-      const reason = `A route is named by letters and digits, and ${quoted(plan.name)} has none of them`
+      const reason = `A route is named by letters and digits, and ${quoteInput(plan.name)} has none of them`
       return yield* Either.left(new TargetUnusable({ reason }))
     }
     const port = yield* Either.fromOption(plan.port, () => new DomainWithoutPort({ appName: plan.name, domain }))
@@ -45,10 +45,10 @@ export const proxyRoute = (
     )
     return {
       route: { routeName, domain, port, targetIp },
-      owner: { formerTargets: formerTargets(changes, targetIp), lastDomain: lastDomain(changes), namesakes }
+      owner: { formerTargets: listFormerTargets(changes, targetIp), lastDomain: findLastDomain(changes), namesakes }
     }
   })
 
 /** True if the platform's own addresses are cleared: they would compete with the route. */
-export const clearsDomains = (plan: AppPlan, target: Target): boolean =>
+export const shouldClearDomains = (plan: AppPlan, target: PlatformTarget): boolean =>
   Option.isSome(plan.domain) && !target.local && plan.buildPack !== "composestack"

@@ -19,7 +19,7 @@ export interface Part extends PlanStep {
 }
 
 /** A part with defaults for all that is not given. */
-export const part = (given: PlanStep & Partial<Part>): Part => ({
+export const makePart = (given: PlanStep & Partial<Part>): Part => ({
   changes: [],
   writes: [],
   stays: [],
@@ -33,10 +33,10 @@ export const part = (given: PlanStep & Partial<Part>): Part => ({
 
 /** A step that an upsert would fail at. */
 export const stop = (step: string, reason: string, given: Partial<Part> = {}): Part =>
-  part({ ...given, step, will: "skip", detail: `an upsert would stop here: ${reason}`, stops: true })
+  makePart({ ...given, step, will: "skip", detail: `an upsert would stop here: ${reason}`, stops: true })
 
 /** A step that changes something, or finds it done. */
-export const willOf = (changes: ReadonlyArray<PlanChange>): PlanStep["will"] =>
+export const decideWill = (changes: ReadonlyArray<PlanChange>): PlanStep["will"] =>
   changes.length === 0 ? "nothing" : "change"
 
 /** Fact for something unreadable; without the reason, which may vary. */

@@ -2,9 +2,9 @@ import type { Path } from "@effect/platform"
 import { Effect, Either } from "effect"
 import { type Change, changelogFileName } from "../../../schema/applications/Changelog.ts"
 import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
-import { changelogIsSound } from "../../applications/changelog.ts"
+import { isChangelogValid } from "../../applications/changelog.ts"
 import { describeChanges } from "../inputs/describeInputs.ts"
-import { type Part, part, stop } from "./Part.ts"
+import { makePart, type Part, stop } from "./Part.ts"
 
 type Changes = ReadonlyArray<Change>
 
@@ -16,10 +16,10 @@ export const describeChangelog = Effect.fn("describeChangelog")(function*(
   projectPath: string,
   changes: Changes
 ): Effect.fn.Return<Part, never, LocalFiles | Path.Path> {
-  const isSound = yield* Effect.either(changelogIsSound(projectPath))
+  const isSound = yield* Effect.either(isChangelogValid(projectPath))
   if (Either.isLeft(isSound)) return stop("changelog", isSound.left.message)
   const entry = `an entry with ${describeChanges(changes)}`
-  return part({
+  return makePart({
     step: "changelog",
     will: changes.length === 0 ? "nothing" : "change",
     detail: `${changelogFileName}: ${entry}`,
@@ -35,7 +35,7 @@ export const describeChangelog = Effect.fn("describeChangelog")(function*(
 
 /** Plans the step `deploy`. Every upsert asks for a deployment; it counts as a change only where something else changes. */
 export const describeDeployment = (changes: Changes): Part =>
-  part({
+  makePart({
     step: "deploy",
     will: changes.length === 0 ? "nothing" : "change",
     detail: changes.length === 0

@@ -1,6 +1,6 @@
 import { Effect, type Option, Schema } from "effect"
 import { Change } from "../../../schema/applications/Changelog.ts"
-import { once, Steps } from "../../../services/runs/Steps.ts"
+import { computeOnce, Steps } from "../../../services/runs/Steps.ts"
 
 /**
  * Stores a change before it is made, and returns the one that the first attempt stored: a step that was killed after its
@@ -9,8 +9,8 @@ import { once, Steps } from "../../../services/runs/Steps.ts"
 export type Intent = (change: Option.Option<Change>) => Effect.Effect<Option.Option<Change>>
 
 /** Records the intents of a run's steps; one for each step. */
-export const intentIn = (steps: Steps["Type"]) => (step: string): Intent => (change) =>
-  once(`${step} change`, Schema.OptionFromNullOr(Change), () => Effect.succeed(change)).pipe(
+export const recordIntent = (steps: Steps["Type"]) => (step: string): Intent => (change) =>
+  computeOnce(`${step} change`, Schema.OptionFromNullOr(Change), () => Effect.succeed(change)).pipe(
     Effect.provideService(Steps, steps)
   )
 

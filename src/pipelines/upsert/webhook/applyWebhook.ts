@@ -2,7 +2,7 @@ import { Effect, Either, Option, Schema } from "effect"
 import type { GitHost } from "../../../services/githost/GitHost.ts"
 import type { Locks } from "../../../services/locks/Locks.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
-import { durableStep, skip, type Steps } from "../../../services/runs/Steps.ts"
+import { executeDurableStep, skipStep, type Steps } from "../../../services/runs/Steps.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { ensureHook, HookAction } from "../../webhooks/pushHook.ts"
@@ -25,7 +25,7 @@ export const applyWebhook = Effect.fn("applyWebhook")(function*(
   const platform = yield* Platform
   const secret = yield* Effect.either(webhookSecret)
   if (Either.isRight(secret) && Option.isNone(secret.right)) {
-    return yield* skip("webhook", noWebhookSecret)
+    return yield* skipStep("webhook", noWebhookSecret)
   }
   const done = Effect.gen(function*() {
     const value = yield* Effect.flatten(secret)
@@ -36,5 +36,5 @@ export const applyWebhook = Effect.fn("applyWebhook")(function*(
     done,
     (error) => Effect.succeed(`Warning: the webhook could not be set up: ${error.message}`)
   )
-  yield* durableStep("webhook", Schema.String, () => warned, (detail) => detail)
+  yield* executeDurableStep("webhook", Schema.String, () => warned, (detail) => detail)
 })

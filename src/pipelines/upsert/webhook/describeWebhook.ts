@@ -8,9 +8,9 @@ import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import type { Fact } from "../../plans/Fact.ts"
-import { HookAction, hookAction } from "../../webhooks/pushHook.ts"
-import { hookFindings } from "../../webhooks/webhookFindings.ts"
-import { type Part, part, unreadable, willOf } from "../steps/Part.ts"
+import { decideHookAction, HookAction } from "../../webhooks/pushHook.ts"
+import { checkHook } from "../../webhooks/webhookFindings.ts"
+import { decideWill, makePart, type Part, unreadable } from "../steps/Part.ts"
 import { describeHookAction, noWebhookSecret, webhookSecret } from "./webhookSecret.ts"
 
 const secretField = "manual_webhook_secret_githost"
@@ -87,7 +87,7 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
     const change = (field: string, label: string, old: unknown, next: unknown): ReadonlyArray<PlanChange> => [
       { target: "hook", field, label, old, new: next }
     ]
-    const action = hookAction(hooks, url)
+    const action = decideHookAction(hooks, url)
     const side = HookAction.$match(action, {
       Create: (): Side => ({
         changes: change("url", "Webhook", null, url),
@@ -97,7 +97,7 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
       }),
       Update: ({ hook, hook: { active, id } }) => ({
         // An upsert activates a hook; its events are the user's to change.
-        stays: hookFindings({ ...hook, active: true }, branch).map(({ finding, fix }) => ({
+        stays: checkHook({ ...hook, active: true }, branch).map(({ finding, fix }) => ({
           target: "hook" as const,
           field: "delivery",
           label: `Webhook ${id}`,
@@ -108,7 +108,7 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
         changes: active ? [] : change("active", `Webhook ${id} active`, false, true),
         unknown: [`the secret of webhook ${id}: the git host never shows it, so it is written again`],
         writes: ["updateHook"],
-        warnings: hookFindings({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
+        warnings: checkHook({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
         fact
       })
     })
@@ -127,10 +127,12 @@ export const describeWebhook = Effect.fn("describeWebhook")(function*(
     const { message } = configured.left
     const unread = [{ field: "url", label: "Webhook", reason: message }]
     return alone(
-      part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)], unread })
+      makePart({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)], unread })
     )
   }
-  if (Option.isNone(configured.right)) return alone(part({ step: "webhook", will: "skip", detail: noWebhookSecret }))
+  if (Option.isNone(configured.right)) {
+    return alone(makePart({ step: "webhook", will: "skip", detail: noWebhookSecret }))
+  }
   const secret = configured.right.value
   const facts = { secret: { value: Redacted.value(secret) } }
   const platformSide = yield* onPlatform(app, secret)
@@ -138,9 +140,9 @@ export const describeWebhook = Effect.fn("describeWebhook")(function*(
   if (Either.isLeft(gitHostSide)) {
     const { message } = gitHostSide.left
     const repository = `${plan.repository.owner}/${plan.repository.name}`
-    return alone(part({
+    return alone(makePart({
       step: "webhook",
-      will: willOf(platformSide.changes),
+      will: decideWill(platformSide.changes),
       detail: warned(message),
       changes: platformSide.changes,
       writes: platformSide.writes,
@@ -154,9 +156,9 @@ export const describeWebhook = Effect.fn("describeWebhook")(function*(
     }))
   }
   const changes = [...platformSide.changes, ...gitHostSide.right.changes]
-  const planned = part({
+  const planned = makePart({
     step: "webhook",
-    will: willOf(changes),
+    will: decideWill(changes),
     detail: changes.length === 0
       ? "the webhook is there already; its secret is written again"
       : `sets up: ${changes.map(({ label }) => label).join(", ")}`,

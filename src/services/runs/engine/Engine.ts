@@ -7,7 +7,7 @@ import { makePeers, type Peers } from "../peers/peers.ts"
 import { RunHistory } from "../RunHistory.ts"
 import { RunOwnership } from "../RunOwnership.ts"
 import type { RunStore } from "../RunStore.ts"
-import { stepUnderWay } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../stepUnderWay.ts"
 import { drainRuns } from "./drainRuns.ts"
 import type { LiveRun } from "./liveRun.ts"
 import { makeQueueWaits, type QueueWaits } from "./queueWaits.ts"
@@ -35,7 +35,7 @@ export interface Engine {
 
 /** Cancels a run of this process at its next safe point. */
 export const cancelLiveRun = ({ now, stop }: LiveRun): Effect.Effect<boolean> =>
-  Effect.flatMap(now, (run) => Deferred.fail(stop, new RunCancelled({ kind: run.kind, step: stepUnderWay(run) })))
+  Effect.flatMap(now, (run) => Deferred.fail(stop, new RunCancelled({ kind: run.kind, step: findCurrentStep(run) })))
 
 /** Current state of a run that this process executes. */
 const snapshotOf = (live: ReadonlyMap<string, LiveRun>, id: string): Effect.Effect<Option.Option<RunSnapshot>> =>
@@ -54,7 +54,7 @@ export const findHere = ({ live, writer }: Engine, id: string): Effect.Effect<Op
   )
 
 /** Run that this process executes, once its insertion is complete. */
-export const findLive = ({ live, starting }: Engine, id: string): Effect.Effect<LiveRun | undefined> =>
+export const findLiveRun = ({ live, starting }: Engine, id: string): Effect.Effect<LiveRun | undefined> =>
   Effect.map(starting.get(id) ?? Effect.void, () => live.get(id))
 
 /**

@@ -1,8 +1,8 @@
 import { Cause, Exit, Option, Predicate } from "effect"
 import type { Run, RunError, RunState } from "../../../schema/runs/Run.ts"
 import { RunCancelled, RunInterrupted, RunLost } from "../../../schema/runs/runFailures.ts"
-import { describeShortfall, runVerdict } from "../../../schema/runs/runVerdict.ts"
-import { stepUnderWay } from "../stepUnderWay.ts"
+import { computeRunVerdict, describeShortfall } from "../../../schema/runs/runVerdict.ts"
+import { findCurrentStep } from "../stepUnderWay.ts"
 
 /** Result or error of a run; both where the result is not good. */
 export interface RunOutcome {
@@ -62,7 +62,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
     onSuccess: (result) => {
       const encoded = encode(result)
       const outcome = { result: bounded(encoded) }
-      return runVerdict(run, encoded) === "done"
+      return computeRunVerdict(run, encoded) === "done"
         ? { state: "succeeded", outcome }
         // The endpoint returns the result all the same.
         : { state: "failed", outcome: { ...outcome, error: { status: 200, error: describeShortfall(encoded) } } }
@@ -71,7 +71,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
       Option.match(Cause.failureOption(cause), {
         onNone: () =>
           Cause.isInterruptedOnly(cause)
-            ? failed("interrupted", new RunInterrupted({ kind: run.kind, step: stepUnderWay(run), resumes: false }))
+            ? failed("interrupted", new RunInterrupted({ kind: run.kind, step: findCurrentStep(run), resumes: false }))
             : failed("failed", defect),
         onSome: (error) => {
           if (error instanceof RunCancelled) {

@@ -1,6 +1,6 @@
 import { Array, Deferred, Duration, Effect, FiberSet, Option } from "effect"
 import { RunInterrupted } from "../../../schema/runs/runFailures.ts"
-import { stepUnderWay } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../stepUnderWay.ts"
 import type { LiveRun } from "./liveRun.ts"
 
 /** Time that a shutdown gives runs to end before it interrupts them. */
@@ -9,7 +9,7 @@ export const drainTimeout = Duration.seconds(25)
 const interruptTimeout = Duration.seconds(3)
 
 /** Runs of a process that is shutting down. */
-export interface Draining {
+export interface DrainingRuns {
   readonly live: ReadonlyMap<string, LiveRun>
   readonly fibers: FiberSet.FiberSet<unknown, unknown>
   /** Saves runs that wait to be saved. */
@@ -24,7 +24,7 @@ const logAwaited = (run: LiveRun) =>
 
 /** Waits for runs to end, up to the timeout, and interrupts the rest. */
 export const drainRuns = (
-  { fibers, flush, live }: Draining,
+  { fibers, flush, live }: DrainingRuns,
   timeout: Duration.DurationInput
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -32,7 +32,7 @@ export const drainRuns = (
       Effect.flatMap(run.now, (now) =>
         Deferred.fail(
           run.stop,
-          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: run.afterRestart !== "give up" })
+          new RunInterrupted({ kind: now.kind, step: findCurrentStep(now), resumes: run.afterRestart !== "give up" })
         ))
     const all = () => [...live.values()]
     // The next start resumes these wherever they are.

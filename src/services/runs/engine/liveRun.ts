@@ -1,8 +1,8 @@
 import { Clock, Deferred, Effect, Option, Ref } from "effect"
 import { isEnded, type Run, type RunAhead, type RunState } from "../../../schema/runs/Run.ts"
 import { type RunCancelled, type RunInterrupted, RunLost } from "../../../schema/runs/runFailures.ts"
-import { scrubbed } from "../../secrets/scrubbed.ts"
-import { scrubbedJson } from "../../secrets/scrubbedJson.ts"
+import { scrubText } from "../../secrets/scrubbed.ts"
+import { scrubJson } from "../../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { endRun, withoutWait } from "../endRun.ts"
@@ -103,10 +103,10 @@ export const makeLiveRun = (
           const endedAt = isEnded(state) ? yield* timeNow : null
           yield* output.flush
           const secrets = yield* Effect.provideService(secretsInUse, Settings, settings)
-          const result = scrubbedJson(outcome.result ?? null, secrets)
+          const result = scrubJson(outcome.result ?? null, secrets)
           const error = outcome.error === undefined
             ? null
-            : { ...outcome.error, error: scrubbed(outcome.error.error, secrets) }
+            : { ...outcome.error, error: scrubText(outcome.error.error, secrets) }
           const end = { state, result, error }
           yield* update((run) => endedAt === null ? { ...withoutWait(run), ...end } : endRun(run, { ...end, endedAt }))
           yield* writer.saveNow(id)

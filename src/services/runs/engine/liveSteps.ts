@@ -7,14 +7,14 @@ import {
   type RunLost,
   type RunStoreUnavailable
 } from "../../../schema/runs/runFailures.ts"
-import { sameJson, scrubbedJson } from "../../secrets/scrubbedJson.ts"
+import { isSameJson, scrubJson } from "../../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { EventLog } from "../events/eventLog.ts"
 import type { OutputLog } from "../events/outputLog.ts"
 import { updateProgress } from "../recordStep.ts"
 import type { StepResult } from "../RunOwnership.ts"
-import { makeSteps, type Steps, type StepsKeeper } from "../Steps.ts"
+import { makeSteps, type Steps, type StepStore } from "../Steps.ts"
 import type { ActivityStore } from "../workflow/activityEngine.ts"
 import { performActivity } from "../workflow/performActivity.ts"
 import type { RunWriter } from "./runWriter.ts"
@@ -63,11 +63,11 @@ export const makeLiveSteps = (
         Effect.gen(function*() {
           // A result that contains a secret is not stored: after a restart its step is repeated.
           const secrets = yield* Effect.provideService(secretsInUse, Settings, settings)
-          if (!sameJson(json, scrubbedJson(json, secrets))) return
+          if (!isSameJson(json, scrubJson(json, secrets))) return
           yield* writer.completeStep(fence, step, json, onStalled(step))
         })
     }
-    const keeper = (workflow: Context.Context<WorkflowEngine | WorkflowInstance>): StepsKeeper => ({
+    const keeper = (workflow: Context.Context<WorkflowEngine | WorkflowInstance>): StepStore => ({
       run: id,
       initial: start.steps,
       onChange: (steps) =>

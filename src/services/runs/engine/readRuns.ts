@@ -5,7 +5,7 @@ import { replayEvents } from "../events/replayEvents.ts"
 import { cancelPeerRun } from "../peers/cancelPeerRun.ts"
 import { watchPeerRun } from "../peers/watchPeerRun.ts"
 import type { Runs } from "../Runs.ts"
-import { cancelLiveRun, type Engine, findHere, findLive, isHere } from "./Engine.ts"
+import { cancelLiveRun, type Engine, findHere, findLiveRun, isHere } from "./Engine.ts"
 
 const cancelTimeout = Duration.seconds(2)
 
@@ -38,7 +38,7 @@ export const makeReadRuns = (
         )),
     await: (id) =>
       Effect.gen(function*() {
-        const run = yield* findLive(engine, id)
+        const run = yield* findLiveRun(engine, id)
         if (run !== undefined) yield* Deferred.await(run.ended)
         const now = yield* get(id)
         if (isEnded(now.state) || !(yield* ownership.isShared)) return now
@@ -47,7 +47,7 @@ export const makeReadRuns = (
       }),
     events: (id, after) =>
       Effect.gen(function*() {
-        const run = yield* findLive(engine, id)
+        const run = yield* findLiveRun(engine, id)
         if (run !== undefined) return run.log.watch(after, run.now)
         const now = yield* get(id)
         if (!isEnded(now.state) && (yield* ownership.isShared)) return yield* watch(id, after)
@@ -55,7 +55,7 @@ export const makeReadRuns = (
       }),
     cancel: (id) =>
       Effect.gen(function*() {
-        const run = yield* findLive(engine, id)
+        const run = yield* findLiveRun(engine, id)
         const now = yield* get(id)
         if (isEnded(now.state)) return yield* new RunEnded({ id, kind: now.kind, state: now.state })
         if (run === undefined) {

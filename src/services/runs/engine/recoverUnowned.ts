@@ -2,7 +2,7 @@ import { Array, Deferred, Effect, Option, Ref } from "effect"
 import { RunInterrupted } from "../../../schema/runs/runFailures.ts"
 import { closeRun } from "../peers/closeRun.ts"
 import type { RecoverRun, ResumeRun, Runs } from "../Runs.ts"
-import { stepUnderWay } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../stepUnderWay.ts"
 import type { StoredRun } from "../StoredRun.ts"
 import { runWorkflow } from "../workflow/runWorkflow.ts"
 import { type Engine, isHere } from "./Engine.ts"
@@ -32,7 +32,7 @@ const recoverOne = <R>(engine: Engine, stored: StoredRun, recoverRun: RecoverRun
     if (canResume && (yield* recoverRun(stored, resume))) return
     const interrupted = new RunInterrupted({
       kind: run.kind,
-      step: run.startedAt === null ? null : stepUnderWay(run),
+      step: run.startedAt === null ? null : findCurrentStep(run),
       resumes: false,
       ...run.kind === "build" ? { state: unknownBuildState } : {}
     })

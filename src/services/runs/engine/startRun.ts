@@ -2,7 +2,7 @@ import { Clock, Deferred, Effect, Either, Option, Ref } from "effect"
 import { runLimit, TooManyRuns } from "../../../schema/basics/concurrencyLimits.ts"
 import { type RunFailure, ServiceStopping } from "../../../schema/runs/runFailures.ts"
 import { makeConcurrencyLimiter } from "../../limits/concurrencyLimiter.ts"
-import { sameJson, scrubbedJson } from "../../secrets/scrubbedJson.ts"
+import { isSameJson, scrubJson } from "../../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { awaitRecovery } from "../peers/awaitRecovery.ts"
@@ -21,7 +21,7 @@ const newRun = <A, I>(spec: RunSpec<A, I>, id: string): Effect.Effect<StoredRun,
     const { idempotency, parent, requestedBy } = yield* RunRequest
     const requestedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     // A request that contains a secret is not stored: no other process can resume such a run.
-    const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secretsInUse)) ? spec.request : null
+    const request = isSameJson(spec.request, scrubJson(spec.request, yield* secretsInUse)) ? spec.request : null
     return {
       run: {
         id,

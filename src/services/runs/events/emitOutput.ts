@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { OutputStream } from "../../../schema/runs/Run.ts"
-import { withoutSecrets } from "../../secrets/secretsInUse.ts"
+import { scrubSecrets } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Steps } from "../Steps.ts"
 
@@ -28,7 +28,7 @@ export const emitOutput = (stream: OutputStream): Effect.Effect<OutputEmitter, n
         const cut = isCut
         isCut = false
         return Effect.flatMap(
-          Effect.provideService(withoutSecrets(text, { cut }), Settings, settings),
+          Effect.provideService(scrubSecrets(text, { cut }), Settings, settings),
           (safe) => steps.output(stream, cut && safe !== "" ? `…${safe}` : safe, dropped)
         )
       })

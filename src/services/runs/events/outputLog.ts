@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { OutputStream, RunEvent } from "../../../schema/runs/Run.ts"
-import { latestOutput, linesIn } from "../../bytes/latestOutput.ts"
+import { countLines, makeLatestOutput } from "../../bytes/latestOutput.ts"
 import type { EventLog } from "./eventLog.ts"
 
 // Limit of the output that is stored; the rest is only streamed.
@@ -27,7 +27,7 @@ export const makeOutputLog = (
   store: (events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
 ): Effect.Effect<OutputLog> =>
   Effect.sync(() => {
-    const latest = latestOutput(mostWaiting)
+    const latest = makeLatestOutput(mostWaiting)
     let size = 0
     let waiting: ReadonlyArray<RunEvent> = []
     let publishedAt = -pauseMillis
@@ -54,7 +54,7 @@ export const makeOutputLog = (
       for (const { stream, text } of pieces) {
         for (let at = 0; at < text.length; at += mostAtOnce) {
           const part = text.slice(at, at + mostAtOnce)
-          yield* publishEvent("output", { stream, text: part }, linesIn(part))
+          yield* publishEvent("output", { stream, text: part }, countLines(part))
         }
       }
     })

@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunCancelled, type RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import type { RunStore } from "../RunStore.ts"
-import { stepUnderWay } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../stepUnderWay.ts"
 import { closeRun } from "./closeRun.ts"
 
 /**
@@ -23,7 +23,7 @@ export const cancelPeerRun = (
     const unowned = (yield* ownership.unowned([])).find((each) => each.run.id === id && !isHere())
     const owned = unowned === undefined ? Option.none() : yield* ownership.takeOver({ id, attempt: unowned.attempt })
     if (Option.isSome(owned)) {
-      const cancelled = new RunCancelled({ kind, step: stepUnderWay(run) })
+      const cancelled = new RunCancelled({ kind, step: findCurrentStep(run) })
       return yield* closeRun(history, run, owned.value, "cancelled", cancelled)
     }
     yield* ownership.requestCancel(id)

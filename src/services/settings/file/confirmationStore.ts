@@ -3,9 +3,9 @@ import { Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { limits } from "../../../schema/words/limits.ts"
 import { type LocalFileFailed, LocalFiles } from "../../local/LocalFiles.ts"
-import { confirmationsLock } from "../../locks/LockKey.ts"
+import { makeConfirmationsLock } from "../../locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../locks/Locks.ts"
-import { besideOwnSettings } from "./locateSettings.ts"
+import { resolveOwnSettingsPath } from "./locateSettings.ts"
 
 /** A text of a settings file that the user confirmed, or that Berth made of one by an edit. */
 const Confirmation = Schema.Struct({ file: Schema.String, sha256: Schema.String })
@@ -14,7 +14,7 @@ type Confirmation = typeof Confirmation.Type
 const Confirmations = Schema.parseJson(Schema.Array(Confirmation))
 const mostConfirmations = 200
 
-const noteFile = Effect.map(Path.Path, (path) => besideOwnSettings(path, "trusted"))
+const noteFile = Effect.map(Path.Path, (path) => resolveOwnSettingsPath(path, "trusted"))
 
 const noted = Effect.gen(function*() {
   const files = yield* LocalFiles
@@ -35,7 +35,7 @@ const note = (
     const locks = yield* Locks
     const target = yield* noteFile
     yield* files.makeDirectory(path.dirname(target))
-    yield* locks.withLock(confirmationsLock(target))(Effect.gen(function*() {
+    yield* locks.withLock(makeConfirmationsLock(target))(Effect.gen(function*() {
       const others = (yield* noted).filter((one) => one.file !== file)
       const all = [...others, ...digests.map((sha256) => ({ file, sha256 }))].slice(-mostConfirmations)
       yield* files.write(target, `${JSON.stringify(all, undefined, 1)}\n`, { mode: 0o600 })
@@ -43,10 +43,13 @@ const note = (
   })
 
 /** The digest by which the text of a settings file is confirmed. */
-export const digestOf = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex")
+export const digestSettingsText = (bytes: Uint8Array | string): string =>
+  createHash("sha256").update(bytes).digest("hex")
 
 /** The digests of a settings file that are confirmed. */
-export const confirmedDigests = (file: string): Effect.Effect<ReadonlyArray<string>, never, LocalFiles | Path.Path> =>
+export const readConfirmedDigests = (
+  file: string
+): Effect.Effect<ReadonlyArray<string>, never, LocalFiles | Path.Path> =>
   Effect.map(noted, (all) => all.flatMap((one) => one.file === file ? [one.sha256] : []))
 
 /** Confirms one text of a settings file, in place of all earlier ones. */
@@ -58,6 +61,6 @@ export const confirmText = (file: string, sha256: string) => note(file, [sha256]
  */
 export const keepConfirmed = (file: string, before: Uint8Array, after: string) =>
   Effect.gen(function*() {
-    const earlier = digestOf(before)
-    if ((yield* confirmedDigests(file)).includes(earlier)) yield* note(file, [earlier, digestOf(after)])
+    const earlier = digestSettingsText(before)
+    if ((yield* readConfirmedDigests(file)).includes(earlier)) yield* note(file, [earlier, digestSettingsText(after)])
   })

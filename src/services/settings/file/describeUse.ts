@@ -1,13 +1,13 @@
 import { Array } from "effect"
-import { jumpList } from "../../../schema/servers/jumpHosts.ts"
+import { normalizeJumpList } from "../../../schema/servers/jumpHosts.ts"
 import type { SettingName } from "../../../schema/Settings.ts"
 import type { SettingsDocument } from "../read/settingsDocument.ts"
-import { type Entry, isList } from "../read/settingValue.ts"
+import { isList, type LocatedValue } from "../read/settingValue.ts"
 
 const mostNamed = 5
 const longestName = 100
 
-const textsOf = (entry: Entry | undefined): ReadonlyArray<string> =>
+const textsOf = (entry: LocatedValue | undefined): ReadonlyArray<string> =>
   entry === undefined ? [] : isList(entry.written) ? entry.written.map(({ text }) => text) : [entry.written.text]
 
 const clause = (verb: string, all: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -27,7 +27,7 @@ export const describeUse = ({ servers, settings, targets, tokens }: SettingsDocu
   const keys = servers.flatMap(({ fields }) => textsOf(fields.privateKey))
   const isAgentUsed = servers.some(({ fields }) => textsOf(fields.agent).includes("true"))
   const jumpsOf = ({ fields }: SettingsDocument["servers"][number]) =>
-    textsOf(fields.jump).flatMap((text) => jumpList(text)?.split(",") ?? []).map((jump) => jump.trim())
+    textsOf(fields.jump).flatMap((text) => normalizeJumpList(text)?.split(",") ?? []).map((jump) => jump.trim())
   // A jump host that is not stored gets the keys that ssh would show it.
   const clientKeys = servers.flatMap(jumpsOf).length === 0 ? [] : ["your SSH agent", "the keys of ~/.ssh"]
   return [

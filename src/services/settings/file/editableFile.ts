@@ -3,10 +3,10 @@ import { Clock, Effect, Either, Option, Ref } from "effect"
 import { type Stats, statSync } from "node:fs"
 import { SettingsInvalid, SettingsUnavailable } from "../../../schema/Settings.ts"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { settingsLock } from "../../locks/LockKey.ts"
+import { makeSettingsLock } from "../../locks/LockKey.ts"
 import { FileLocked, Locks } from "../../locks/Locks.ts"
-import { settingsDocument } from "../read/settingsDocument.ts"
-import { confirmedDigests, digestOf, keepConfirmed } from "./confirmationStore.ts"
+import { parseSettingsDocument } from "../read/settingsDocument.ts"
+import { digestSettingsText, keepConfirmed, readConfirmedDigests } from "./confirmationStore.ts"
 import type { SettingsLocation } from "./locateSettings.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
@@ -45,7 +45,7 @@ const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
       text: "",
       document: Either.left(new SettingsInvalid({ file, line: null, setting: null, reason: "is not valid UTF-8" }))
     }),
-    onSome: (text) => ({ text, document: settingsDocument(file, text) })
+    onSome: (text) => ({ text, document: parseSettingsDocument(file, text) })
   })
 }
 
@@ -71,7 +71,7 @@ const same = (a: Bytes, b: Bytes) =>
   })
 
 /** The settings in a file that people edit too, and that other processes may write. */
-export const editableFile = ({ file, isNamed }: SettingsLocation) =>
+export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
@@ -95,8 +95,8 @@ export const editableFile = ({ file, isNamed }: SettingsLocation) =>
       isNamed || Option.isNone(bytes)
         ? Effect.succeed(snapshotOf(file, bytes))
         : Effect.map(
-          confirmedDigests(file),
-          (digests) => digests.includes(digestOf(bytes.value)) ? snapshotOf(file, bytes) : unconfirmed(file)
+          readConfirmedDigests(file),
+          (digests) => digests.includes(digestSettingsText(bytes.value)) ? snapshotOf(file, bytes) : unconfirmed(file)
         ).pipe(
           Effect.provide(context)
         )
@@ -168,7 +168,7 @@ export const editableFile = ({ file, isNamed }: SettingsLocation) =>
         const real = yield* Effect.orElseSucceed(files.realPath(file), () => file)
         yield* Effect.mapError(files.makeDirectory(path.dirname(real)), unavailable)
         return yield* Effect.mapError(
-          locks.withLock(settingsLock(real))(attempt(5)),
+          locks.withLock(makeSettingsLock(real))(attempt(5)),
           (error) => error instanceof FileLocked ? unavailable({ reason: `cannot be locked: ${error.reason}` }) : error
         )
       })

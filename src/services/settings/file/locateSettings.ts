@@ -1,7 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option } from "effect"
-import { homeDirectory } from "../../local/homeDirectory.ts"
-import { absolutePath } from "../read/absolutePath.ts"
+import { resolveHomeDirectory } from "../../local/homeDirectory.ts"
+import { toAbsolutePath } from "../read/absolutePath.ts"
 
 /** Path of the settings file, whether or not it exists. */
 export interface SettingsLocation {
@@ -10,12 +10,12 @@ export interface SettingsLocation {
   readonly isNamed: boolean
 }
 
-export const asSettingsLocation = (given: SettingsLocation | string): SettingsLocation =>
+export const toSettingsLocation = (given: SettingsLocation | string): SettingsLocation =>
   typeof given === "string" ? { file: given, isNamed: true } : given
 
 /** A file in the directory of the user's own settings. */
-export const besideOwnSettings = (path: Path.Path, name: string): string =>
-  path.join(homeDirectory(), ".config", "berth", name)
+export const resolveOwnSettingsPath = (path: Path.Path, name: string): string =>
+  path.join(resolveHomeDirectory(), ".config", "berth", name)
 
 /**
  * Locates the settings file: the given one, else the one in `BERTH_CONFIG`, else `berth.yaml` in the working directory
@@ -27,8 +27,8 @@ export const locateSettings = Effect.fn("locateSettings")(function*(given: Optio
   const environment = yield* Config.string("BERTH_CONFIG").pipe(Config.withDefault(""))
   const named = Option.getOrElse(given, () => environment)
   const here = path.resolve("berth.yaml")
-  if (named !== "") return asSettingsLocation(absolutePath(path, path.dirname(here), named))
-  const own = besideOwnSettings(path, "berth.yaml")
+  if (named !== "") return toSettingsLocation(toAbsolutePath(path, path.dirname(here), named))
+  const own = resolveOwnSettingsPath(path, "berth.yaml")
   const isHere = here !== own && (yield* Effect.orElseSucceed(fs.exists(here), () => true))
-  return isHere ? { file: here, isNamed: false } : asSettingsLocation(own)
+  return isHere ? { file: here, isNamed: false } : toSettingsLocation(own)
 })

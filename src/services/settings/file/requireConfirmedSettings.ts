@@ -4,8 +4,8 @@ import { SettingsUnavailable, SettingsUnconfirmed } from "../../../schema/Settin
 import { limits } from "../../../schema/words/limits.ts"
 import { LocalFiles } from "../../local/LocalFiles.ts"
 import { LocalFilesLive } from "../../local/LocalFilesLive.ts"
-import { settingsDocument } from "../read/settingsDocument.ts"
-import { confirmedDigests, digestOf } from "./confirmationStore.ts"
+import { parseSettingsDocument } from "../read/settingsDocument.ts"
+import { digestSettingsText, readConfirmedDigests } from "./confirmationStore.ts"
 import { describeUse } from "./describeUse.ts"
 import { locateSettings, type SettingsLocation } from "./locateSettings.ts"
 
@@ -20,14 +20,14 @@ const requireConfirmed = Effect.fn("requireConfirmed")(function*(
     return yield* unavailable({ reason: `is larger than ${limits.file / 1024} KiB` })
   }
   const bytes = yield* Effect.mapError(files.read(file), unavailable)
-  const confirmed = yield* confirmedDigests(file)
-  const sha256 = digestOf(bytes)
+  const confirmed = yield* readConfirmedDigests(file)
+  const sha256 = digestSettingsText(bytes)
   if (confirmed.includes(sha256)) return
   return yield* new SettingsUnconfirmed({
     file,
     sha256,
     isChanged: confirmed.length > 0,
-    uses: Either.match(settingsDocument(file, new TextDecoder().decode(bytes)), {
+    uses: Either.match(parseSettingsDocument(file, new TextDecoder().decode(bytes)), {
       onLeft: ({ message }) => [message],
       onRight: describeUse
     })

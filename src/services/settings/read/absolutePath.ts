@@ -1,6 +1,6 @@
 import type { Path } from "@effect/platform"
-import { homeDirectory } from "../../local/homeDirectory.ts"
+import { resolveHomeDirectory } from "../../local/homeDirectory.ts"
 
 /** A local path made absolute: `~` is the home directory, anything relative is relative to `folder`. */
-export const absolutePath = (path: Path.Path, folder: string, text: string): string =>
-  /^~(?:[/\\]|$)/.test(text) ? path.join(homeDirectory(), text.slice(1)) : path.resolve(folder, text)
+export const toAbsolutePath = (path: Path.Path, folder: string, text: string): string =>
+  /^~(?:[/\\]|$)/.test(text) ? path.join(resolveHomeDirectory(), text.slice(1)) : path.resolve(folder, text)

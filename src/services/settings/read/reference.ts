@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Config, Effect, Option } from "effect"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { absolutePath } from "./absolutePath.ts"
+import { toAbsolutePath } from "./absolutePath.ts"
 
 const reference = /\$\{(env|file):([^{}]*)\}/g
 const maxBytes = 1024 * 1024
@@ -20,7 +20,7 @@ const fromEnvironment = (name: string) =>
 const fromFile = (name: string, folder: string) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
-    const file = absolutePath(yield* Path.Path, folder, name)
+    const file = toAbsolutePath(yield* Path.Path, folder, name)
     const found = yield* Effect.mapError(files.find(file), ({ message }) => message)
     if (Option.isNone(found)) return yield* Effect.fail(`the file ${file} does not exist`)
     if (found.value.kind !== "file") return yield* Effect.fail(`${file} is not a regular file`)

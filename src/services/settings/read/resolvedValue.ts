@@ -2,9 +2,9 @@ import { Path } from "@effect/platform"
 import { Context, Effect } from "effect"
 import { SettingsInvalid, SettingUnresolved } from "../../../schema/Settings.ts"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { absolutePath } from "./absolutePath.ts"
+import { toAbsolutePath } from "./absolutePath.ts"
 import { hasReference, resolveReferences } from "./reference.ts"
-import { type Decode, decodeWritten, type Entry, isList, type Scalar, textScalar } from "./settingValue.ts"
+import { type Decode, decodeWritten, isList, type LocatedValue, makeTextScalar, type Scalar } from "./settingValue.ts"
 
 /** Turns what is written in one settings file into values. */
 export interface Resolver {
@@ -13,7 +13,7 @@ export interface Resolver {
   /** The value of a setting, its references resolved. */
   readonly value: <A>(
     setting: string,
-    entry: Entry,
+    entry: LocatedValue,
     decode: Decode<A>
   ) => Effect.Effect<A, SettingUnresolved | SettingsInvalid>
 }
@@ -29,14 +29,14 @@ export const makeResolver = (file: string) =>
         ? resolveReferences(scalar.text, folder).pipe(
           Effect.mapBoth({
             onFailure: (reason) => new SettingUnresolved({ file, setting, reason }),
-            onSuccess: textScalar
+            onSuccess: makeTextScalar
           }),
           Effect.provide(services)
         )
         : Effect.succeed(scalar)
 
     const resolver: Resolver = {
-      path: (text) => absolutePath(path, folder, text),
+      path: (text) => toAbsolutePath(path, folder, text),
       value: (setting, { line, written }, decode) =>
         Effect.gen(function*() {
           const whole = isList(written)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { JumpList, Port } from "../../../schema/servers/Server.ts"
-import type { Entry } from "./settingValue.ts"
+import type { LocatedValue } from "./settingValue.ts"
 
 const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
 const text = field(Schema.NonEmptyString)
@@ -37,6 +37,6 @@ export const secretFields = ["password", "sudoPassword", "passphrase"] as const
 export interface StoredServer {
   readonly line: number
   readonly fields:
-    & { readonly [Field in RequiredField]: Entry }
-    & { readonly [Field in Exclude<ServerField, RequiredField>]?: Entry }
+    & { readonly [Field in RequiredField]: LocatedValue }
+    & { readonly [Field in Exclude<ServerField, RequiredField>]?: LocatedValue }
 }

@@ -3,7 +3,7 @@ import { type Server, type ServerAccess, usualSshPort } from "../../../schema/se
 import type { SettingsInvalid, SettingUnresolved } from "../../../schema/Settings.ts"
 import type { Resolver } from "./resolvedValue.ts"
 import { secretFields, serverFields, type StoredServer } from "./serverFields.ts"
-import type { Decode, Entry } from "./settingValue.ts"
+import type { Decode, LocatedValue } from "./settingValue.ts"
 
 type Read<A> = Effect.Effect<A, SettingUnresolved | SettingsInvalid>
 
@@ -14,9 +14,13 @@ export interface PlacedServer {
 }
 
 /** Reads the entries of `servers`. */
-export const serverReader = (resolver: Resolver) => {
-  const read = <A>({ index }: PlacedServer, name: string, entry: Entry, { decode }: { readonly decode: Decode<A> }) =>
-    resolver.value(`servers[${index}].${name}`, entry, decode)
+export const makeServerReader = (resolver: Resolver) => {
+  const read = <A>(
+    { index }: PlacedServer,
+    name: string,
+    entry: LocatedValue,
+    { decode }: { readonly decode: Decode<A> }
+  ) => resolver.value(`servers[${index}].${name}`, entry, decode)
 
   const fieldsOf = (server: PlacedServer) => {
     const { host, jump, name, port, useSudo, username } = server.stored.fields
@@ -63,7 +67,7 @@ export const serverReader = (resolver: Resolver) => {
   const unroutedAccess = (server: PlacedServer): Read<ServerAccess> =>
     Effect.gen(function*() {
       const { agent, passphrase, password, privateKey, sudoPassword } = server.stored.fields
-      const secret = (name: "password" | "sudoPassword" | "passphrase", entry: Entry | undefined) =>
+      const secret = (name: "password" | "sudoPassword" | "passphrase", entry: LocatedValue | undefined) =>
         entry === undefined
           ? Effect.succeed({})
           : Effect.map(read(server, name, entry, serverFields[name]), (value) => ({ [name]: value }))

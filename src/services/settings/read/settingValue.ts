@@ -1,6 +1,6 @@
 import { Array, Either, Option, type ParseResult } from "effect"
 import { settingDefinitions, type SettingName, type SettingValue } from "../../../schema/Settings.ts"
-import { validationIssues } from "../../../schema/words/validationIssues.ts"
+import { collectValidationIssues } from "../../../schema/words/validationIssues.ts"
 
 /** One scalar of the settings file: what YAML makes of it, and its text. */
 export interface Scalar {
@@ -9,18 +9,18 @@ export interface Scalar {
 }
 
 /** Unresolved value of a setting. */
-export type Written = Scalar | ReadonlyArray<Scalar>
+export type UnresolvedValue = Scalar | ReadonlyArray<Scalar>
 
 /** A value and the line that it stands on, counted from 1. */
-export interface Entry {
+export interface LocatedValue {
   readonly line: number
-  readonly written: Written
+  readonly written: UnresolvedValue
 }
 
-export const isList = (written: Written): written is ReadonlyArray<Scalar> => Array.isArray(written)
+export const isList = (written: UnresolvedValue): written is ReadonlyArray<Scalar> => Array.isArray(written)
 
 /** A scalar made of a text alone, as an environment variable holds one. */
-export const textScalar = (text: string): Scalar => ({ value: text, text })
+export const makeTextScalar = (text: string): Scalar => ({ value: text, text })
 
 const number = /^-?\d+(?:\.\d+)?$/
 
@@ -37,10 +37,11 @@ const readings = ({ text, value }: Scalar): ReadonlyArray<unknown> =>
 /** Decoder of a schema. */
 export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseError>
 
-const reasonOf = ({ issue }: ParseResult.ParseError): string => validationIssues(issue)[0]?.words ?? "does not fit"
+const reasonOf = ({ issue }: ParseResult.ParseError): string =>
+  collectValidationIssues(issue)[0]?.words ?? "does not fit"
 
 /** The value of a setting, or why it does not fit: never with the value itself. */
-export const decodeWritten = <A>(decode: Decode<A>, written: Written): Either.Either<A, string> => {
+export const decodeWritten = <A>(decode: Decode<A>, written: UnresolvedValue): Either.Either<A, string> => {
   const candidates = isList(written) ? [written.map(({ text }) => text)] : readings(written)
   const decoded = candidates.map((value) => decode(value))
   const first = Option.orElse(Array.findFirst(decoded, Either.isRight), () => Array.head(decoded))
@@ -51,8 +52,8 @@ export const decodeWritten = <A>(decode: Decode<A>, written: Written): Either.Ei
 }
 
 /** Decoder and default of a setting. */
-export interface Definition<A> {
+export interface SettingDefinition<A> {
   readonly decode: Decode<A>
   readonly fallback: A | undefined
 }
-export const definitions: { readonly [Name in SettingName]: Definition<SettingValue<Name>> } = settingDefinitions
+export const definitions: { readonly [Name in SettingName]: SettingDefinition<SettingValue<Name>> } = settingDefinitions

@@ -1,24 +1,33 @@
 import { Array, Either, Option, Record } from "effect"
 import { settingDefinitions, type SettingName, SettingsInvalid } from "../../../schema/Settings.ts"
-import { allOf, type Checked, entryOf, hasReferences, type Problem, problem, problemsOf, unknown } from "./checked.ts"
+import {
+  checkEntry,
+  type CheckResult,
+  combineChecks,
+  failCheck,
+  failUnknownSetting,
+  hasReferences,
+  listProblems,
+  type Problem
+} from "./checked.ts"
 import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./serverFields.ts"
-import { type Entry, isList } from "./settingValue.ts"
-import { type StoredTarget, targetsOf } from "./storedNotifyTargets.ts"
-import { type StoredToken, tokensOf } from "./storedTokens.ts"
-import { type NamedTree, type Tree, yamlTree } from "./yamlTree.ts"
+import { isList, type LocatedValue } from "./settingValue.ts"
+import { readStoredTargets, type StoredNotifyTarget } from "./storedNotifyTargets.ts"
+import { readStoredTokens, type StoredToken } from "./storedTokens.ts"
+import { type NamedTree, parseYamlTree, type Tree } from "./yamlTree.ts"
 
 /** A settings file whose names are known and whose values fit; references are accepted unresolved. */
 export interface SettingsDocument {
-  readonly settings: { readonly [Name in SettingName]?: Entry }
+  readonly settings: { readonly [Name in SettingName]?: LocatedValue }
   readonly servers: ReadonlyArray<StoredServer>
   /** The entries of `http.tokens`. */
   readonly tokens: ReadonlyArray<StoredToken>
   /** The entries of `notify`. */
-  readonly targets: ReadonlyArray<StoredTarget>
+  readonly targets: ReadonlyArray<StoredNotifyTarget>
 }
 
 /** True when a value in the document refers to an environment variable or a file. */
-export const holdsReferences = ({ servers, settings, targets, tokens }: SettingsDocument): boolean =>
+export const containsReferences = ({ servers, settings, targets, tokens }: SettingsDocument): boolean =>
   [settings, ...[...servers, ...targets, ...tokens].map(({ fields }) => fields)].some((entries) =>
     Object.values(entries).some(({ written }) => hasReferences(written))
   )
@@ -39,19 +48,21 @@ const topNames = [...Array.dedupe(settingNames.map((name) => name.split(".")[0] 
 const settingOf = (named: NamedTree, name: string, known: ReadonlyArray<string>) =>
   isSettingName(name)
     ? Either.map(
-      entryOf(name, settingDefinitions[name].decode, named),
+      checkEntry(name, settingDefinitions[name].decode, named),
       Option.map((entry) => [name, entry] as const)
     )
-    : unknown(named.line, name, named.name, known)
+    : failUnknownSetting(named.line, name, named.name, known)
 
-const settingsIn = (named: NamedTree): Checked<ReadonlyArray<Option.Option<readonly [SettingName, Entry]>>> => {
+const settingsIn = (
+  named: NamedTree
+): CheckResult<ReadonlyArray<Option.Option<readonly [SettingName, LocatedValue]>>> => {
   if (isSettingName(named.name)) return Either.map(settingOf(named, named.name, topNames), Array.of)
   const known = namesIn(named.name)
-  if (known.length === 0) return unknown(named.line, named.name, named.name, topNames)
+  if (known.length === 0) return failUnknownSetting(named.line, named.name, named.name, topNames)
   if (named.tree._tag === "Absent") return Either.right([])
-  if (named.tree._tag !== "Map") return problem(named.line, named.name, `must contain settings: ${known.join(", ")}`)
+  if (named.tree._tag !== "Map") return failCheck(named.line, named.name, `must contain settings: ${known.join(", ")}`)
   const entries = named.tree.entries.filter((entry) => !isListIn(named.name)(entry))
-  return allOf(entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
+  return combineChecks(entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
 }
 
 /** The list `http.tokens`, if there is one. */
@@ -60,23 +71,26 @@ const tokenListsIn = (named: NamedTree): ReadonlyArray<Tree> =>
     ? named.tree.entries.filter(isListIn("http")).map(({ tree }) => tree)
     : []
 
-const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
+const serverOf = (tree: Tree, index: number): CheckResult<StoredServer> =>
   Either.gen(function*() {
     const at = `servers[${index}]`
     if (tree._tag !== "Map") {
-      return yield* problem(tree.line, at, "must be a server: id, name, host, username and so on")
+      return yield* failCheck(tree.line, at, "must be a server: id, name, host, username and so on")
     }
-    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [ServerField, Entry]>> => {
+    const fieldOf = (named: NamedTree): CheckResult<Option.Option<readonly [ServerField, LocatedValue]>> => {
       const { line, name } = named
       return isServerField(name)
-        ? Either.map(entryOf(`${at}.${name}`, serverFields[name].decode, named), Option.map((entry) => [name, entry]))
-        : unknown(line, `${at}.${name}`, name, Record.keys(serverFields))
+        ? Either.map(
+          checkEntry(`${at}.${name}`, serverFields[name].decode, named),
+          Option.map((entry) => [name, entry])
+        )
+        : failUnknownSetting(line, `${at}.${name}`, name, Record.keys(serverFields))
     }
     const missing = (["id", "name", "host", "username"] as const)
       .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
-      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
-    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
-    const fields: { readonly [Field in ServerField]?: Entry } = Object.fromEntries(Array.getSomes(found))
+      .map((field) => failCheck(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* combineChecks([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in ServerField]?: LocatedValue } = Object.fromEntries(Array.getSomes(found))
     const required = (field: RequiredField) =>
       Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
     const { host, id, name, username } = yield* Either.all({
@@ -90,27 +104,32 @@ const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
 
 const idOf = ({ fields: { id } }: StoredServer) => isList(id.written) ? undefined : id.written.text
 
-const serversOf = (tree: Tree): Checked<ReadonlyArray<StoredServer>> =>
+const serversOf = (tree: Tree): CheckResult<ReadonlyArray<StoredServer>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
-    if (tree._tag !== "List") return yield* problem(tree.line, "servers", "must be a list of servers")
-    const servers = yield* allOf(tree.items.map(serverOf))
+    if (tree._tag !== "List") return yield* failCheck(tree.line, "servers", "must be a list of servers")
+    const servers = yield* combineChecks(tree.items.map(serverOf))
     const ids = servers.map(idOf)
     const twin = servers.find((server, index) => ids.indexOf(idOf(server)) < index)
-    return twin === undefined ? servers : yield* problem(twin.line, "servers", "contains two servers with this id")
+    return twin === undefined ? servers : yield* failCheck(twin.line, "servers", "contains two servers with this id")
   })
 
-const documentOf = (tree: Tree): Checked<SettingsDocument> =>
+const documentOf = (tree: Tree): CheckResult<SettingsDocument> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return { settings: {}, servers: [], tokens: [], targets: [] }
-    if (tree._tag !== "Map") return yield* problem(tree.line, null, "must contain settings: name: value")
+    if (tree._tag !== "Map") return yield* failCheck(tree.line, null, "must contain settings: name: value")
     const listsOf = (name: string) => tree.entries.filter((entry) => entry.name === name).map(({ tree }) => tree)
     const others = tree.entries.filter(({ name }) => name !== "servers" && name !== "notify")
-    const settings = allOf(others.map(settingsIn))
-    const servers = allOf(listsOf("servers").map(serversOf))
-    const targets = allOf(listsOf("notify").map(targetsOf))
-    const tokens = allOf(others.flatMap(tokenListsIn).map(tokensOf))
-    const problems = [...problemsOf(settings), ...problemsOf(servers), ...problemsOf(tokens), ...problemsOf(targets)]
+    const settings = combineChecks(others.map(settingsIn))
+    const servers = combineChecks(listsOf("servers").map(serversOf))
+    const targets = combineChecks(listsOf("notify").map(readStoredTargets))
+    const tokens = combineChecks(others.flatMap(tokenListsIn).map(readStoredTokens))
+    const problems = [
+      ...listProblems(settings),
+      ...listProblems(servers),
+      ...listProblems(tokens),
+      ...listProblems(targets)
+    ]
     if (problems.length > 0) return yield* Either.left(problems)
     return {
       settings: Object.fromEntries(Array.getSomes((yield* settings).flat())),
@@ -120,9 +139,9 @@ const documentOf = (tree: Tree): Checked<SettingsDocument> =>
     }
   })
 
-const treeOf = (text: string): Checked<Tree> =>
+const treeOf = (text: string): CheckResult<Tree> =>
   Either.mapLeft(
-    yamlTree(text),
+    parseYamlTree(text),
     ({ reason, ...place }) => [{ ...place, setting: null, reason: `is not valid YAML: ${reason}` }]
   )
 
@@ -132,18 +151,18 @@ const inFile = (file: string, problems: ReadonlyArray<Problem>) =>
   problems.toSorted((a, b) => a.line - b.line).map((problem) => new SettingsInvalid({ file, ...problem }))
 
 /** Everything that does not fit in the text of a settings file, line by line, never with the value that stands there. */
-export const settingsProblems = (file: string, text: string): ReadonlyArray<SettingsInvalid> =>
+export const listSettingsProblems = (file: string, text: string): ReadonlyArray<SettingsInvalid> =>
   Either.match(checked(text), { onLeft: (problems) => inFile(file, problems), onRight: () => [] })
 
 /** Reads the text of a settings file. Fails with the first line and the setting that does not fit. */
-export const settingsDocument = (file: string, text: string): Either.Either<SettingsDocument, SettingsInvalid> =>
+export const parseSettingsDocument = (file: string, text: string): Either.Either<SettingsDocument, SettingsInvalid> =>
   Either.mapLeft(checked(text), (problems) => {
     const [first] = inFile(file, problems)
     return first ?? new SettingsInvalid({ file, line: null, setting: null, reason: "does not fit" })
   })
 
 /** The `http` settings of a file that is broken elsewhere; nothing where they are absent or broken themselves. */
-export const httpSettings = (text: string): Option.Option<SettingsDocument> =>
+export const parseHttpSettings = (text: string): Option.Option<SettingsDocument> =>
   Option.gen(function*() {
     const tree = yield* Either.getRight(treeOf(text))
     if (tree._tag !== "Map") return yield* Option.none()

@@ -6,9 +6,9 @@ import {
   type NotifyTarget,
   NotifyUrl
 } from "../../../schema/notify/NotifyTarget.ts"
-import { allOf, type Checked, entryOf, problem, unknown } from "./checked.ts"
+import { checkEntry, type CheckResult, combineChecks, failCheck, failUnknownSetting } from "./checked.ts"
 import type { Resolver } from "./resolvedValue.ts"
-import { type Entry, isList } from "./settingValue.ts"
+import { isList, type LocatedValue } from "./settingValue.ts"
 import type { NamedTree, Tree } from "./yamlTree.ts"
 
 const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
@@ -29,50 +29,55 @@ const isTargetField = (name: string): name is TargetField => Object.hasOwn(targe
 export const secretTargetFields = ["url", "secret"] as const
 
 /** A target as it stands in the file, references unresolved. */
-export interface StoredTarget {
+export interface StoredNotifyTarget {
   readonly line: number
   readonly fields:
-    & { readonly [Field in (typeof required)[number]]: Entry }
-    & { readonly secret?: Entry }
+    & { readonly [Field in (typeof required)[number]]: LocatedValue }
+    & { readonly secret?: LocatedValue }
 }
 
-const targetOf = (tree: Tree, index: number): Checked<StoredTarget> =>
+const targetOf = (tree: Tree, index: number): CheckResult<StoredNotifyTarget> =>
   Either.gen(function*() {
     const at = `notify[${index}]`
-    if (tree._tag !== "Map") return yield* problem(tree.line, at, "must have a name, a url, events and a format")
-    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [TargetField, Entry]>> => {
+    if (tree._tag !== "Map") return yield* failCheck(tree.line, at, "must have a name, a url, events and a format")
+    const fieldOf = (named: NamedTree): CheckResult<Option.Option<readonly [TargetField, LocatedValue]>> => {
       const { line, name } = named
       return isTargetField(name)
-        ? Either.map(entryOf(`${at}.${name}`, targetFields[name].decode, named), Option.map((entry) => [name, entry]))
-        : unknown(line, `${at}.${name}`, name, Record.keys(targetFields))
+        ? Either.map(
+          checkEntry(`${at}.${name}`, targetFields[name].decode, named),
+          Option.map((entry) => [name, entry])
+        )
+        : failUnknownSetting(line, `${at}.${name}`, name, Record.keys(targetFields))
     }
     const missing = required
       .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
-      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
-    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
-    const fields: { readonly [Field in TargetField]?: Entry } = Object.fromEntries(Array.getSomes(found))
+      .map((field) => failCheck(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* combineChecks([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in TargetField]?: LocatedValue } = Object.fromEntries(Array.getSomes(found))
     const one = (field: (typeof required)[number]) =>
       Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
     const all = yield* Either.all({ name: one("name"), url: one("url"), events: one("events"), format: one("format") })
     return { line: tree.line, fields: { ...all, ...fields.secret === undefined ? {} : { secret: fields.secret } } }
   })
 
-const nameOf = ({ fields: { name } }: StoredTarget) => isList(name.written) ? undefined : name.written.text
+const nameOf = ({ fields: { name } }: StoredNotifyTarget) => isList(name.written) ? undefined : name.written.text
 
 /** Reads `notify`: each entry with a name of its own. */
-export const targetsOf = (tree: Tree): Checked<ReadonlyArray<StoredTarget>> =>
+export const readStoredTargets = (tree: Tree): CheckResult<ReadonlyArray<StoredNotifyTarget>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
-    if (tree._tag !== "List") return yield* problem(tree.line, "notify", "must be a list of targets")
-    const targets = yield* allOf(tree.items.map(targetOf))
+    if (tree._tag !== "List") return yield* failCheck(tree.line, "notify", "must be a list of targets")
+    const targets = yield* combineChecks(tree.items.map(targetOf))
     const names = targets.map(nameOf)
     const twin = targets.find((_, index) => names.indexOf(names[index]) < index)
-    return twin === undefined ? targets : yield* problem(twin.line, "notify", "contains two targets with the same name")
+    return twin === undefined
+      ? targets
+      : yield* failCheck(twin.line, "notify", "contains two targets with the same name")
   })
 
 /** Targets with their references resolved. */
 export const notifyTargetReader = (resolver: Resolver) => {
-  const read = (index: number, { fields, line }: StoredTarget) => {
+  const read = (index: number, { fields, line }: StoredNotifyTarget) => {
     const at = (field: string) => `notify[${index}].${field}`
     const url = resolver.value(at("url"), fields.url, targetFields.url.decode)
     const secret = fields.secret === undefined
@@ -87,11 +92,11 @@ export const notifyTargetReader = (resolver: Resolver) => {
   }
 
   /** The targets whose name, events and format can be resolved. */
-  const all = (stored: ReadonlyArray<StoredTarget>): Effect.Effect<ReadonlyArray<NotifyTarget>> =>
+  const all = (stored: ReadonlyArray<StoredNotifyTarget>): Effect.Effect<ReadonlyArray<NotifyTarget>> =>
     Effect.map(Effect.forEach(stored, (one, index) => Effect.option(read(index, one).target)), Array.getSomes)
 
   /** Their addresses and secrets, as far as they can be resolved. */
-  const secrets = (stored: ReadonlyArray<StoredTarget>) =>
+  const secrets = (stored: ReadonlyArray<StoredNotifyTarget>) =>
     Effect.map(
       Effect.forEach(stored, (one, index) => {
         const { secret, url } = read(index, one)
@@ -101,7 +106,7 @@ export const notifyTargetReader = (resolver: Resolver) => {
     )
 
   /** The same with their lines, and what keeps each from being told. */
-  const judged = (stored: ReadonlyArray<StoredTarget>) =>
+  const judged = (stored: ReadonlyArray<StoredNotifyTarget>) =>
     Effect.forEach(stored, (one, index) => {
       const { line, target } = read(index, one)
       const whole = Effect.tap(target, ({ access }) => access)

@@ -6,9 +6,9 @@ import {
   SettingsInvalid,
   type SettingUnresolved
 } from "../../../schema/Settings.ts"
-import { allOf, type Checked, entryOf, problem, unknown } from "./checked.ts"
+import { checkEntry, type CheckResult, combineChecks, failCheck, failUnknownSetting } from "./checked.ts"
 import type { Resolver } from "./resolvedValue.ts"
-import { type Entry, isList } from "./settingValue.ts"
+import { isList, type LocatedValue } from "./settingValue.ts"
 import type { NamedTree, Tree } from "./yamlTree.ts"
 
 const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
@@ -30,24 +30,24 @@ const isTokenField = (name: string): name is TokenField => Object.hasOwn(tokenFi
 /** A token as it stands in the file, references unresolved. */
 export interface StoredToken {
   readonly line: number
-  readonly fields: { readonly [Field in TokenField]: Entry }
+  readonly fields: { readonly [Field in TokenField]: LocatedValue }
 }
 
-const tokenOf = (tree: Tree, index: number): Checked<StoredToken> =>
+const tokenOf = (tree: Tree, index: number): CheckResult<StoredToken> =>
   Either.gen(function*() {
     const at = `http.tokens[${index}]`
-    if (tree._tag !== "Map") return yield* problem(tree.line, at, "must have a name, a token and a role")
-    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [TokenField, Entry]>> => {
+    if (tree._tag !== "Map") return yield* failCheck(tree.line, at, "must have a name, a token and a role")
+    const fieldOf = (named: NamedTree): CheckResult<Option.Option<readonly [TokenField, LocatedValue]>> => {
       const { line, name } = named
       return isTokenField(name)
-        ? Either.map(entryOf(`${at}.${name}`, tokenFields[name].decode, named), Option.map((entry) => [name, entry]))
-        : unknown(line, `${at}.${name}`, name, Record.keys(tokenFields))
+        ? Either.map(checkEntry(`${at}.${name}`, tokenFields[name].decode, named), Option.map((entry) => [name, entry]))
+        : failUnknownSetting(line, `${at}.${name}`, name, Record.keys(tokenFields))
     }
     const missing = Record.keys(tokenFields)
       .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
-      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
-    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
-    const fields: { readonly [Field in TokenField]?: Entry } = Object.fromEntries(Array.getSomes(found))
+      .map((field) => failCheck(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* combineChecks([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in TokenField]?: LocatedValue } = Object.fromEntries(Array.getSomes(found))
     const required = (field: TokenField) =>
       Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
     return {
@@ -59,26 +59,26 @@ const tokenOf = (tree: Tree, index: number): Checked<StoredToken> =>
 /** A token with fewer characters can be guessed. */
 export const shortestToken = 16
 
-const textOf = ({ written }: Entry) => isList(written) ? undefined : written.text
+const textOf = ({ written }: LocatedValue) => isList(written) ? undefined : written.text
 
 /** Reads `http.tokens`: each entry with a name, a token and a role, and no name and no token twice. */
-export const tokensOf = (tree: Tree): Checked<ReadonlyArray<StoredToken>> =>
+export const readStoredTokens = (tree: Tree): CheckResult<ReadonlyArray<StoredToken>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
-    if (tree._tag !== "List") return yield* problem(tree.line, "http.tokens", "must be a list of tokens")
-    const tokens = yield* allOf(tree.items.map(tokenOf))
+    if (tree._tag !== "List") return yield* failCheck(tree.line, "http.tokens", "must be a list of tokens")
+    const tokens = yield* combineChecks(tree.items.map(tokenOf))
     for (const field of ["name", "token"] as const) {
       const texts = tokens.map(({ fields }) => textOf(fields[field]))
       const twin = tokens.find((_, index) => texts.indexOf(texts[index]) < index)
       if (twin !== undefined) {
-        return yield* problem(twin.line, "http.tokens", `contains two tokens with the same ${field}`)
+        return yield* failCheck(twin.line, "http.tokens", `contains two tokens with the same ${field}`)
       }
     }
     return tokens
   })
 
 /** Tokens with their references resolved; fails where two turn out to be the same. */
-export const tokenReader = (resolver: Resolver, file: string) => {
+export const makeTokenReader = (resolver: Resolver, file: string) => {
   const valueOf = ({ fields }: StoredToken, index: number) =>
     resolver.value(`http.tokens[${index}].token`, fields.token, tokenFields.token.decode)
 

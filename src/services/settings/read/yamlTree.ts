@@ -49,7 +49,7 @@ const aliasesOf = (document: Document): ReadonlyMap<Alias, Node> => {
 }
 
 /** Reads a YAML text. */
-export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> =>
+export const parseYamlTree = (text: string): Either.Either<Tree, YamlProblem> =>
   Either.flatMap(
     Either.mapLeft(
       parseYaml(text),

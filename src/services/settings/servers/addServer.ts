@@ -1,29 +1,29 @@
 import { Option } from "effect"
 import { isMap, isScalar, isSeq } from "yaml"
 import {
-  colonOf,
-  dashOf,
-  endOf,
-  endOfPair,
+  findColon,
+  findDash,
+  findNodeEnd,
+  findPair,
+  findPairEnd,
   isMarked,
   isNull,
   type MapNode,
-  pairNamed,
   type PairNode,
-  type SeqNode,
-  writtenValue
+  readWrittenValue,
+  type SeqNode
 } from "./serverLayout.ts"
 import {
-  blockFields,
+  detectLineBreak,
   type Fields,
-  flowFields,
-  indentAt,
-  insert,
-  insertLines,
-  lineBreak,
-  nextLine,
-  onOneLine,
-  quoted,
+  findNextLine,
+  formatBlockFields,
+  formatFlowFields,
+  isOnOneLine,
+  makeInsertion,
+  makeLineInsertion,
+  quoteYaml,
+  readIndent,
   type Splice
 } from "./yamlText.ts"
 
@@ -34,19 +34,19 @@ export type Splices = Option.Option<ReadonlyArray<Splice>>
 export const isJson = (map: MapNode): boolean =>
   map.flow === true && map.items.some(({ key }) => isScalar(key) && key.type === "QUOTE_DOUBLE")
 
-const flowItem = (fields: Fields, json: boolean) => `{ ${flowFields(fields, json)} }`
+const flowItem = (fields: Fields, json: boolean) => `{ ${formatFlowFields(fields, json)} }`
 
 const blockItem = (fields: Fields, indent: string, gap: string) =>
-  blockFields(fields, `${indent} ${gap}`).map((line, index) =>
+  formatBlockFields(fields, `${indent} ${gap}`).map((line, index) =>
     index === 0 ? `${indent}-${gap}${line.trimStart()}` : line
   )
 
 /** Writes the first item below `servers:` and takes away what stands in its place. */
 const addFirst = (text: string, pair: PairNode, end: number, fields: Fields): Splices =>
   Option.gen(function*() {
-    const indent = yield* indentAt(text, pair.key.range[0])
-    const colon = yield* Option.filter(colonOf(pair), (at) => onOneLine(text, at, end))
-    const item = insertLines(text, nextLine(text, end), blockItem(fields, `${indent}  `, " "))
+    const indent = yield* readIndent(text, pair.key.range[0])
+    const colon = yield* Option.filter(findColon(pair), (at) => isOnOneLine(text, at, end))
+    const item = makeLineInsertion(text, findNextLine(text, end), blockItem(fields, `${indent}  `, " "))
     return [item, { start: colon + 1, end, text: "" }]
   })
 
@@ -54,24 +54,24 @@ const addToFlow = (text: string, root: MapNode, pair: PairNode, list: SeqNode, f
   const [start, end] = list.range
   const last = list.items.at(-1)
   if (last !== undefined) {
-    const separator = Option.match(indentAt(text, last.range[0]), {
+    const separator = Option.match(readIndent(text, last.range[0]), {
       onNone: () => ", ",
-      onSome: (indent) => `,${lineBreak(text, last.range[0])}${indent}`
+      onSome: (indent) => `,${detectLineBreak(text, last.range[0])}${indent}`
     })
     const json = isJson(root) || (isMap(last) && isJson(last))
-    return Option.some([insert(last.range[1], `${separator}${flowItem(fields, json)}`)])
+    return Option.some([makeInsertion(last.range[1], `${separator}${flowItem(fields, json)}`)])
   }
   const hasRoom = text.slice(start + 1, end - 1).trim() !== "" || isMarked(list)
   return root.flow === true || hasRoom
-    ? Option.some([insert(start + 1, flowItem(fields, isJson(root)))])
+    ? Option.some([makeInsertion(start + 1, flowItem(fields, isJson(root)))])
     : addFirst(text, pair, end, fields)
 }
 
 const addToBlock = (text: string, list: SeqNode, fields: Fields): Splices =>
   Option.gen(function*() {
     const last = yield* Option.fromNullable(list.items.at(-1))
-    const dash = yield* dashOf(list, last)
-    const indent = yield* indentAt(text, dash)
+    const dash = yield* findDash(list, last)
+    const indent = yield* readIndent(text, dash)
     const gap = isMap(last) && last.flow !== true ? text.slice(dash + 1, last.range[0]) : " "
     // Comments right below the last server that are indented like its fields are its own.
     const ownComment = new RegExp(`${indent} +#`, "y")
@@ -79,9 +79,9 @@ const addToBlock = (text: string, list: SeqNode, fields: Fields): Splices =>
       ownComment.lastIndex = at
       return ownComment.test(text)
     }
-    let at = nextLine(text, endOf(last))
-    while (isOwn(at)) at = nextLine(text, at + 1)
-    return [insertLines(text, at, blockItem(fields, indent, /^ +$/.test(gap) ? gap : " "))]
+    let at = findNextLine(text, findNodeEnd(last))
+    while (isOwn(at)) at = findNextLine(text, at + 1)
+    return [makeLineInsertion(text, at, blockItem(fields, indent, /^ +$/.test(gap) ? gap : " "))]
   })
 
 /** Writes the whole setting `servers`; `end` is where a block map may be continued. */
@@ -89,28 +89,28 @@ const addList = (text: string, root: MapNode, end: number, fields: Fields): Spli
   if (root.flow === true) {
     const last = root.items.at(-1)
     const json = last === undefined || isJson(root)
-    const added = `${json ? quoted("servers") : "servers"}: [${flowItem(fields, json)}]`
+    const added = `${json ? quoteYaml("servers") : "servers"}: [${flowItem(fields, json)}]`
     return Option.some([
-      last === undefined ? insert(root.range[0] + 1, added) : insert(endOfPair(last), `, ${added}`)
+      last === undefined ? makeInsertion(root.range[0] + 1, added) : makeInsertion(findPairEnd(last), `, ${added}`)
     ])
   }
   const first = root.items[0]
-  const indented = first === undefined ? Option.some("") : indentAt(text, first.key.range[0])
+  const indented = first === undefined ? Option.some("") : readIndent(text, first.key.range[0])
   return Option.map(indented, (indent) => [
-    insertLines(text, end, [`${indent}servers:`, ...blockItem(fields, `${indent}  `, " ")])
+    makeLineInsertion(text, end, [`${indent}servers:`, ...blockItem(fields, `${indent}  `, " ")])
   ])
 }
 
 /** Appends a server to the list `servers` in the root map of a file. */
 export const addServer = (text: string, root: MapNode, end: number, fields: Fields): Splices =>
-  Option.match(pairNamed(root, "servers"), {
+  Option.match(findPair(root, "servers"), {
     onNone: () => addList(text, root, end, fields),
     onSome: (pair) =>
-      Option.match(writtenValue(pair), {
+      Option.match(readWrittenValue(pair), {
         onNone: () =>
-          Option.flatMap(colonOf(pair), (colon) =>
+          Option.flatMap(findColon(pair), (colon) =>
             root.flow === true
-              ? Option.some([insert(colon + 1, ` [${flowItem(fields, isJson(root))}]`)])
+              ? Option.some([makeInsertion(colon + 1, ` [${flowItem(fields, isJson(root))}]`)])
               : addFirst(text, pair, colon + 1, fields)),
         onSome: (list) => {
           if (isSeq(list)) {
@@ -127,4 +127,4 @@ export const addServer = (text: string, root: MapNode, end: number, fields: Fiel
 
 /** The file for a first server. */
 export const addToNothing = (text: string, fields: Fields): Splices =>
-  Option.some([insertLines(text, text.length, ["servers:", ...blockItem(fields, "  ", " ")])])
+  Option.some([makeLineInsertion(text, text.length, ["servers:", ...blockItem(fields, "  ", " ")])])

@@ -2,32 +2,32 @@ import { Array, Option, Record } from "effect"
 import { isSeq, type ParsedNode } from "yaml"
 import { isJson, type Splices } from "./addServer.ts"
 import {
-  colonOf,
-  commaAfter,
-  commaBefore,
-  dashOf,
-  endOf,
-  endOfPair,
+  findColon,
+  findCommaAfter,
+  findCommaBefore,
+  findDash,
+  findNodeEnd,
+  findPair,
+  findPairEnd,
   isNull,
   type MapNode,
-  pairNamed,
   type PairNode,
-  type SeqNode,
-  writtenValue
+  readWrittenValue,
+  type SeqNode
 } from "./serverLayout.ts"
 import {
-  blockFields,
+  detectLineBreak,
   type Fields,
   type FieldValue,
-  flowFields,
-  indentAt,
-  insert,
-  insertLines,
-  lineBreak,
-  lineStart,
-  nextLine,
-  onOneLine,
-  scalar,
+  findLineStart,
+  findNextLine,
+  formatBlockFields,
+  formatFlowFields,
+  formatYamlScalar,
+  isOnOneLine,
+  makeInsertion,
+  makeLineInsertion,
+  readIndent,
   type Splice
 } from "./yamlText.ts"
 
@@ -35,24 +35,25 @@ import {
 const inPlaceOf = (text: string, start: number, end: number, value: string): Splice => ({
   start,
   end,
-  text: text[end - 1] === "\n" ? `${value}${lineBreak(text, end - 1)}` : value
+  text: text[end - 1] === "\n" ? `${value}${detectLineBreak(text, end - 1)}` : value
 })
 
 const setField = (text: string, item: MapNode, pair: PairNode, value: FieldValue): Splices =>
-  Option.match(writtenValue(pair), {
-    onNone: () => Option.map(colonOf(pair), (colon) => [insert(colon + 1, ` ${scalar(value, isJson(item))}`)]),
+  Option.match(readWrittenValue(pair), {
+    onNone: () =>
+      Option.map(findColon(pair), (colon) => [makeInsertion(colon + 1, ` ${formatYamlScalar(value, isJson(item))}`)]),
     onSome: (node) => {
-      const [start, end] = [node.range[0], isSeq(node) ? endOf(node) : node.range[1]]
-      return Option.some([inPlaceOf(text, start, end, scalar(value, isJson(item)))])
+      const [start, end] = [node.range[0], isSeq(node) ? findNodeEnd(node) : node.range[1]]
+      return Option.some([inPlaceOf(text, start, end, formatYamlScalar(value, isJson(item)))])
     }
   })
 
 /** Leaves the name of a field with nothing after it, or `null` where that is safer. */
 const clearField = (text: string, item: MapNode, pair: PairNode): Splices =>
-  Option.some(Option.match(Option.filter(writtenValue(pair), (value) => !isNull(value)), {
+  Option.some(Option.match(Option.filter(readWrittenValue(pair), (value) => !isNull(value)), {
     onNone: () => [],
     onSome: ({ range: [start, end] }) =>
-      Option.match(Option.filter(colonOf(pair), (at) => item.flow !== true && onOneLine(text, at, start)), {
+      Option.match(Option.filter(findColon(pair), (at) => item.flow !== true && isOnOneLine(text, at, start)), {
         onNone: () => [inPlaceOf(text, start, end, "null")],
         onSome: (colon) => [inPlaceOf(text, colon + 1, end, "")]
       })
@@ -61,11 +62,11 @@ const clearField = (text: string, item: MapNode, pair: PairNode): Splices =>
 const addFields = (text: string, item: MapNode, fields: Fields): Splices =>
   Option.gen(function*() {
     const last = yield* Option.fromNullable(item.items.at(-1))
-    if (item.flow === true) return [insert(endOfPair(last), `, ${flowFields(fields, isJson(item))}`)]
+    if (item.flow === true) return [makeInsertion(findPairEnd(last), `, ${formatFlowFields(fields, isJson(item))}`)]
     // The first name may stand behind the dash; what is below it is indented as far.
     const start = last.key.range[0]
-    const indent = Option.getOrElse(indentAt(text, start), () => " ".repeat(start - lineStart(text, start)))
-    return [insertLines(text, nextLine(text, endOfPair(last)), blockFields(fields, indent))]
+    const indent = Option.getOrElse(readIndent(text, start), () => " ".repeat(start - findLineStart(text, start)))
+    return [makeLineInsertion(text, findNextLine(text, findPairEnd(last)), formatBlockFields(fields, indent))]
   })
 
 /** Sets the fields of a server, or clears those that are `null`. */
@@ -74,10 +75,10 @@ export const changeServer = (
   item: MapNode,
   fields: Readonly<Record<string, FieldValue | null>>
 ): Splices => {
-  const isNew = (name: string) => Option.isNone(pairNamed(item, name))
+  const isNew = (name: string) => Option.isNone(findPair(item, name))
   const added = Record.filter(fields, (value, name): value is FieldValue => value !== null && isNew(name))
   const changed = Object.entries(fields).map(([name, value]): Splices =>
-    Option.match(pairNamed(item, name), {
+    Option.match(findPair(item, name), {
       onNone: () => Option.some([]),
       onSome: (pair) => value === null ? clearField(text, item, pair) : setField(text, item, pair, value)
     })
@@ -88,25 +89,25 @@ export const changeServer = (
 
 const removeFromBlock = (text: string, list: SeqNode, item: ParsedNode): Splices =>
   Option.map(
-    Option.filter(dashOf(list, item), (dash) => Option.isSome(indentAt(text, dash))),
-    (dash) => [{ start: lineStart(text, dash), end: nextLine(text, endOf(item)), text: "" }]
+    Option.filter(findDash(list, item), (dash) => Option.isSome(readIndent(text, dash))),
+    (dash) => [{ start: findLineStart(text, dash), end: findNextLine(text, findNodeEnd(item)), text: "" }]
   )
 
 const removeFromFlow = (text: string, list: SeqNode, item: ParsedNode): Splices => {
   const [start, end] = item.range
-  const after = commaAfter(list, item)
+  const after = findCommaAfter(list, item)
   if (Option.isNone(after)) {
     // A comment between the comma before and the server stays, and so the comma does.
-    const before = Option.filter(commaBefore(list, item), (comma) => text.slice(comma + 1, start).trim() === "")
+    const before = Option.filter(findCommaBefore(list, item), (comma) => text.slice(comma + 1, start).trim() === "")
     return Option.some([{ start: Option.getOrElse(before, () => start), end, text: "" }])
   }
   const rest = /[ \t]*/y
   rest.lastIndex = after.value + 1
   const behind = after.value + 1 + (rest.exec(text)?.[0].length ?? 0)
-  const ownLine = Option.isSome(indentAt(text, start)) && text.slice(behind, nextLine(text, behind)).trim() === ""
+  const ownLine = Option.isSome(readIndent(text, start)) && text.slice(behind, findNextLine(text, behind)).trim() === ""
   return Option.some([
     ownLine
-      ? { start: lineStart(text, start), end: nextLine(text, behind), text: "" }
+      ? { start: findLineStart(text, start), end: findNextLine(text, behind), text: "" }
       : { start, end: behind, text: "" }
   ])
 }

@@ -5,13 +5,13 @@ import { isList } from "../read/settingValue.ts"
 import type { Fields, FieldValue } from "./yamlText.ts"
 
 /** Fields that a replacement sets, in the order in which they are written; `null` clears a field. */
-export type Changes = Readonly<Record<string, FieldValue | null>>
+export type FieldChanges = Readonly<Record<string, FieldValue | null>>
 
 /** Public fields of a server beside its id. */
-export type Shown = Omit<Server, "id">
+export type PublicFields = Omit<Server, "id">
 
 /** Public fields of an input. */
-export const shownBy = (input: ServerInput): Shown => ({
+export const pickPublicFields = (input: ServerInput): PublicFields => ({
   name: input.name,
   host: input.host,
   port: input.port ?? usualSshPort,
@@ -31,8 +31,8 @@ const withValue = (fields: Readonly<Record<string, FieldValue | null | undefined
   Record.filter(fields, (value) => value !== null && value !== undefined)
 
 /** Everything that is written of a new server. */
-export const newServer = (id: string, input: ServerInput): Fields => {
-  const { useSudo, ...shown } = shownBy(input)
+export const buildNewServer = (id: string, input: ServerInput): Fields => {
+  const { useSudo, ...shown } = pickPublicFields(input)
   const credentials = credentialFields.map((field) => [field, mentioned(input, field)] as const)
   return withValue({ id, ...shown, ...Object.fromEntries(credentials), useSudo })
 }
@@ -43,14 +43,14 @@ const writtenText = ({ fields }: StoredServer, field: ServerField) => {
 }
 
 /** Public fields of a stored server, as far as its references can be resolved; a null jump is none. */
-export type Known = {
-  readonly [Field in keyof Shown]?: Shown[Field] | (Field extends "jump" ? null : never) | undefined
+export type ResolvedFields = {
+  readonly [Field in keyof PublicFields]?: PublicFields[Field] | (Field extends "jump" ? null : never) | undefined
 }
 
 /** Public fields of a stored server after it was replaced: jump hosts that are not mentioned are kept. */
-export const shownAfter = (stored: StoredServer, known: Known, input: ServerInput): Shown => {
+export const computePublicFields = (stored: StoredServer, known: ResolvedFields, input: ServerInput): PublicFields => {
   const kept = known.jump === undefined ? writtenText(stored, "jump") : known.jump
-  return shownBy(input.jump === undefined ? { ...input, jump: kept } : input)
+  return pickPublicFields(input.jump === undefined ? { ...input, jump: kept } : input)
 }
 
 /**
@@ -58,13 +58,13 @@ export const shownAfter = (stored: StoredServer, known: Known, input: ServerInpu
  * can be resolved: what stays equal keeps its reference. Credentials that the caller does not mention are kept, unless
  * they would go to another host, port or user.
  */
-export const replacedServer = (
+export const computeServerChanges = (
   stored: StoredServer,
-  known: Known,
+  known: ResolvedFields,
   input: ServerInput
-): Changes => {
-  const shown = shownBy(input)
-  const stays = (field: keyof Shown) =>
+): FieldChanges => {
+  const shown = pickPublicFields(input)
+  const stays = (field: keyof PublicFields) =>
     known[field] === shown[field] || writtenText(stored, field) === String(shown[field])
   // A jump host that is not mentioned stays. Another one may lead to another machine of the same address.
   const jumpStays = input.jump === undefined || input.jump === known.jump ||

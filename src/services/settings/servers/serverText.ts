@@ -4,8 +4,8 @@ import { isMap, isScalar, isSeq } from "yaml"
 import { parseYaml } from "../../parsing/yaml.ts"
 import { addServer, addToNothing, type Splices } from "./addServer.ts"
 import { changeServer, removeServer } from "./changeServer.ts"
-import { endOf, type MapNode, pairNamed } from "./serverLayout.ts"
-import { type Fields, type FieldValue, nextLine, spliced } from "./yamlText.ts"
+import { findNodeEnd, findPair, type MapNode } from "./serverLayout.ts"
+import { type Fields, type FieldValue, findNextLine, spliceText } from "./yamlText.ts"
 
 /** A change of the list `servers`. `index` counts its entries from 0; a field that is set to `null` is cleared. */
 export type ServerEdit = Data.TaggedEnum<{
@@ -29,10 +29,10 @@ const splicesFor = (text: string, document: Document, edit: ServerEdit): Splices
   const isEmpty = root === null || (isScalar(root) && root.value === null && root.source === "")
   if (isEmpty && edit._tag === "Add") return addToNothing(text, edit.fields)
   if (!isMap(root)) return Option.none()
-  if (edit._tag === "Add") return addServer(text, root, continuation(text, document, root), edit.fields)
+  if (edit._tag === "Add") return addServer(text, root, findContinuation(text, document, root), edit.fields)
   return Option.gen(function*() {
     const list = yield* Option.flatMap(
-      pairNamed(root, "servers"),
+      findPair(root, "servers"),
       ({ value }) => isSeq(value) ? Option.some(value) : Option.none()
     )
     const item = yield* Array.get(list.items, edit.index)
@@ -42,8 +42,8 @@ const splicesFor = (text: string, document: Document, edit: ServerEdit): Splices
 }
 
 /** Offset at which the root map can be continued: the end of the text, or of the document. */
-export const continuation = (text: string, { directives }: Document, root: MapNode) =>
-  directives.docEnd ? nextLine(text, endOf(root)) : text.length
+export const findContinuation = (text: string, { directives }: Document, root: MapNode) =>
+  directives.docEnd ? findNextLine(text, findNodeEnd(root)) : text.length
 
 type Servers = ReadonlyArray<Readonly<Record<string, unknown>>>
 interface Content {
@@ -84,7 +84,7 @@ export const editServers = (text: string, edit: ServerEdit): Option.Option<strin
   Option.gen(function*() {
     const document = yield* parseLossless(text)
     const before = yield* contentOf(document)
-    const result = spliced(text, yield* splicesFor(text, document, edit))
+    const result = spliceText(text, yield* splicesFor(text, document, edit))
     const after = yield* Option.flatMap(parseLossless(result), contentOf)
     return yield* Option.liftPredicate(result, () => isDeepStrictEqual(after, intended(before, edit)))
   })

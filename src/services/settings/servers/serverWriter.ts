@@ -5,9 +5,9 @@ import { ServerTaken } from "../../../schema/servers/ServerToStore.ts"
 import { SettingsInvalid } from "../../../schema/Settings.ts"
 import type { Edited, SettingsStore, Snapshot } from "../file/SettingsStore.ts"
 import { secretFields, type StoredServer } from "../read/serverFields.ts"
-import type { serverReader } from "../read/serverReader.ts"
-import { settingsDocument } from "../read/settingsDocument.ts"
-import { newServer, replacedServer, shownAfter, shownBy } from "./serverChanges.ts"
+import type { makeServerReader } from "../read/serverReader.ts"
+import { parseSettingsDocument } from "../read/settingsDocument.ts"
+import { buildNewServer, computePublicFields, computeServerChanges, pickPublicFields } from "./serverChanges.ts"
 import { editServers, ServerEdit } from "./serverText.ts"
 
 /** Options of saving a server that the settings file does not hold. */
@@ -37,7 +37,10 @@ const givenSecrets = (input: ServerInput) =>
   secretFields.filter((field) => input[field] !== undefined && input[field] !== null)
 
 /** Writes servers to the settings file. */
-export const serverWriter = ({ change, current, file }: SettingsStore, servers: ReturnType<typeof serverReader>) =>
+export const makeServerWriter = (
+  { change, current, file }: SettingsStore,
+  servers: ReturnType<typeof makeServerReader>
+) =>
   Effect.gen(function*() {
     const lastId = yield* Ref.make(0)
 
@@ -49,7 +52,7 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
           editServers(text, edit),
           () => new SettingsInvalid({ file, line, setting: "servers", reason })
         )
-        yield* settingsDocument(file, result)
+        yield* parseSettingsDocument(file, result)
         return Option.some(result)
       })
 
@@ -93,21 +96,21 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
         if (Option.isNone(old)) {
           const ids = yield* servers.ids(stored)
           const id = options.newId ?? (yield* freshId((taken) => ids.includes(taken)))
-          const edit = ServerEdit.Add({ fields: newServer(id, input) })
+          const edit = ServerEdit.Add({ fields: buildNewServer(id, input) })
           const answer: Edited<Saved> = [
-            { server: { id, ...shownBy(input) }, index: stored.length },
+            { server: { id, ...pickPublicFields(input) }, index: stored.length },
             yield* edited(snapshot.text, edit, null)
           ]
           return answer
         }
         const { index, stored: replaced } = old.value
         const known = yield* servers.known(old.value)
-        const fields = replacedServer(replaced, known, input)
+        const fields = computeServerChanges(replaced, known, input)
         const edit = ServerEdit.Change({ index, fields })
         const text = Object.keys(fields).length === 0
           ? Option.none()
           : yield* edited(snapshot.text, edit, replaced.line)
-        const server = { id: input.id ?? "", ...shownAfter(replaced, known, input) }
+        const server = { id: input.id ?? "", ...computePublicFields(replaced, known, input) }
         const answer: Edited<Saved> = [{ server, index }, text]
         return answer
       })

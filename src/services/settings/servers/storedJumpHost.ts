@@ -1,9 +1,9 @@
 import { Effect, Option } from "effect"
-import { type JumpAddress, jumpAddresses } from "../../sshClient/jumpRoute.ts"
+import { type JumpAddress, resolveJumpAddresses } from "../../sshClient/jumpRoute.ts"
 import type { StoredServer } from "../read/serverFields.ts"
-import type { PlacedServer, serverReader } from "../read/serverReader.ts"
+import type { makeServerReader, PlacedServer } from "../read/serverReader.ts"
 
-type Known = Effect.Effect.Success<ReturnType<ReturnType<typeof serverReader>["known"]>>
+type Known = Effect.Effect.Success<ReturnType<ReturnType<typeof makeServerReader>["known"]>>
 
 const isAt = ({ host, port, username }: JumpAddress) => (known: Known) =>
   known.host?.toLowerCase() === host.toLowerCase() && known.port === port &&
@@ -17,7 +17,7 @@ const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAdd
   jump === undefined
     ? Effect.succeed(false)
     : Effect.map(
-      jumpAddresses(jump ?? ""),
+      resolveJumpAddresses(jump ?? ""),
       (route) => route.length === before.length && before.every((hop, index) => isSame(hop, route[index]))
     )
 
@@ -25,8 +25,8 @@ const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAdd
  * Finds the stored server of a jump host, where its fields can be read. For the first jump host of a route one that is
  * reached directly is preferred; behind others, its own route has to be the same.
  */
-export const storedJumpHost =
-  (servers: ReturnType<typeof serverReader>, stored: ReadonlyArray<StoredServer>) =>
+export const findStoredJumpHost =
+  (servers: ReturnType<typeof makeServerReader>, stored: ReadonlyArray<StoredServer>) =>
   (address: JumpAddress, before: ReadonlyArray<JumpAddress>) =>
     Effect.gen(function*() {
       const all = stored.map((server, index): PlacedServer => ({ stored: server, index }))

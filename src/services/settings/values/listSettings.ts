@@ -2,11 +2,11 @@ import { Duration, Effect, Either, Record } from "effect"
 import { secretSettings, settingDefinitions, type SettingName } from "../../../schema/Settings.ts"
 import { settingDescriptions } from "../../../schema/settings/settingDescriptions.ts"
 import type { Setting, SettingJson } from "../../../schema/settings/SettingsList.ts"
-import type { Find } from "../read/findSetting.ts"
+import type { FindSetting } from "../read/findSetting.ts"
 import type { Resolver } from "../read/resolvedValue.ts"
 import type { SettingsDocument } from "../read/settingsDocument.ts"
-import { type Entry, isList } from "../read/settingValue.ts"
-import { mask, withoutUserInfo } from "./maskedText.ts"
+import { isList, type LocatedValue } from "../read/settingValue.ts"
+import { mask, maskUserInfo } from "./maskedText.ts"
 
 const secrets: ReadonlyArray<SettingName> = secretSettings
 
@@ -51,21 +51,21 @@ const isText = (value: unknown): value is string => typeof value === "string"
 
 const shown = (value: unknown): SettingJson =>
   isText(value)
-    ? withoutUserInfo(value)
+    ? maskUserInfo(value)
     : typeof value === "number" || typeof value === "boolean"
     ? value
     : Array.isArray(value)
     ? value.filter(isText)
     : null
 
-const sourceOf = ({ written }: Entry): Setting["source"] =>
+const sourceOf = ({ written }: LocatedValue): Setting["source"] =>
   (isList(written) ? written : [written]).some(({ text }) => text.includes("${env:")) ? "environment" : "file"
 
 /** Every setting of a document, secrets masked, with what is wrong with it. */
-export const listSettings = (find: Find, resolver: Resolver) => (document: SettingsDocument) =>
+export const listSettings = (find: FindSetting, resolver: Resolver) => (document: SettingsDocument) =>
   Effect.forEach(Record.keys(settingDefinitions), (name) =>
     Effect.gen(function*() {
-      const entry: Entry | undefined = document.settings[name]
+      const entry: LocatedValue | undefined = document.settings[name]
       const { line = null } = entry ?? {}
       const about = { name, ...describeKind(name), line, description: settingDescriptions[name] }
       if (entry === undefined) {

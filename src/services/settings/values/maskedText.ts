@@ -3,23 +3,23 @@ import { isMap, isScalar, isSeq, type ParsedNode } from "yaml"
 import { secretSettings } from "../../../schema/Settings.ts"
 import { secretFields } from "../read/serverFields.ts"
 import { secretTargetFields } from "../read/storedNotifyTargets.ts"
-import { type MapNode, pairNamed, type PairNode, writtenValue } from "../servers/serverLayout.ts"
+import { findPair, type MapNode, type PairNode, readWrittenValue } from "../servers/serverLayout.ts"
 import { parseLossless } from "../servers/serverText.ts"
-import { type Splice, spliced } from "../servers/yamlText.ts"
+import { type Splice, spliceText } from "../servers/yamlText.ts"
 
 /** Placeholder of a secret. */
 export const mask = "***"
 
 /** A URL without its user and password. */
-export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^\s/@"']+@/g, `://${mask}@`)
+export const maskUserInfo = (text: string): string => text.replace(/:\/\/[^\s/@"']+@/g, `://${mask}@`)
 
 const isReference = (node: ParsedNode) => isScalar(node) && /^\$\{(?:env|file):[^{}]*\}$/.test(String(node.value))
 
 const pairAt = (root: MapNode, name: string): Option.Option<PairNode> => {
   const [section = name, field] = name.split(".")
-  const top = pairNamed(root, section)
+  const top = findPair(root, section)
   if (field === undefined) return top
-  return Option.flatMap(top, ({ value }) => isMap(value) ? pairNamed(value, field) : Option.none())
+  return Option.flatMap(top, ({ value }) => isMap(value) ? findPair(value, field) : Option.none())
 }
 
 const inList = (pair: Option.Option<PairNode>, fields: ReadonlyArray<string>) =>
@@ -28,7 +28,7 @@ const inList = (pair: Option.Option<PairNode>, fields: ReadonlyArray<string>) =>
     onSome: ({ value }) =>
       isSeq(value)
         ? value.items.flatMap((item, index) =>
-          isMap(item) ? fields.map((field) => ({ index, field, found: pairNamed(item, field) })) : []
+          isMap(item) ? fields.map((field) => ({ index, field, found: findPair(item, field) })) : []
         )
         : []
   })
@@ -43,24 +43,24 @@ export interface NewSecrets {
 const masks = { standing: `"${mask}"`, new: `"${mask} (new)"` } as const
 
 /** The text of a settings file without its secrets; references stay. None where it cannot be parsed. */
-export const maskedText = (text: string, { server, settings = [] }: NewSecrets): Option.Option<string> =>
+export const maskSettingsText = (text: string, { server, settings = [] }: NewSecrets): Option.Option<string> =>
   Option.gen(function*() {
     const root = (yield* parseLossless(text)).contents
     if (!isMap(root)) return text
     const hidden = (pair: Option.Option<PairNode>, words: string): ReadonlyArray<Splice> =>
-      Option.toArray(Option.filter(Option.flatMap(pair, writtenValue), (node) => !isReference(node)))
+      Option.toArray(Option.filter(Option.flatMap(pair, readWrittenValue), (node) => !isReference(node)))
         .map(({ range: [start, end] }) => ({ start, end, text: text[end - 1] === "\n" ? `${words}\n` : words }))
     const splices = [
       ...secretSettings.flatMap((name) =>
         hidden(pairAt(root, name), settings.includes(name) ? masks.new : masks.standing)
       ),
       ...inList(pairAt(root, "http.tokens"), ["token"]).flatMap(({ found }) => hidden(found, masks.standing)),
-      ...inList(pairNamed(root, "notify"), secretTargetFields).flatMap(({ found }) => hidden(found, masks.standing)),
-      ...inList(pairNamed(root, "servers"), secretFields).flatMap(({ field, found, index }) =>
+      ...inList(findPair(root, "notify"), secretTargetFields).flatMap(({ found }) => hidden(found, masks.standing)),
+      ...inList(findPair(root, "servers"), secretFields).flatMap(({ field, found, index }) =>
         hidden(found, server?.index === index && server.fields.includes(field) ? masks.new : masks.standing)
       )
     ]
-    return withoutUserInfo(spliced(text, splices))
+    return maskUserInfo(spliceText(text, splices))
   })
 
 /** The text of the settings file before and after a change, without secrets. */
@@ -70,7 +70,7 @@ export interface ChangedText {
 }
 
 /** A change of the settings file without its secrets. */
-export const maskedChange = (before: string, after: string, secrets: NewSecrets): ChangedText => {
-  const shown = (text: string, secrets: NewSecrets) => Option.getOrElse(maskedText(text, secrets), () => "")
+export const maskSettingsChange = (before: string, after: string, secrets: NewSecrets): ChangedText => {
+  const shown = (text: string, secrets: NewSecrets) => Option.getOrElse(maskSettingsText(text, secrets), () => "")
   return { before: shown(before, {}), after: shown(after, after === before ? {} : secrets) }
 }

@@ -4,27 +4,27 @@ import { isMap, isScalar } from "yaml"
 import { isJson, type Splices } from "../servers/addServer.ts"
 import { changeServer } from "../servers/changeServer.ts"
 import {
-  colonOf,
-  endOfPair,
+  findColon,
+  findPair,
+  findPairEnd,
   isMarked,
   isNull,
   type MapNode,
-  pairNamed,
   type PairNode,
-  writtenValue
+  readWrittenValue
 } from "../servers/serverLayout.ts"
-import { continuation, parseLossless, type SettingsYaml } from "../servers/serverText.ts"
+import { findContinuation, parseLossless, type SettingsYaml } from "../servers/serverText.ts"
 import {
-  blockFields,
   type FieldValue,
-  flowFields,
-  indentAt,
-  insert,
-  insertLines,
-  nextLine,
-  onOneLine,
-  quoted,
-  spliced
+  findNextLine,
+  formatBlockFields,
+  formatFlowFields,
+  isOnOneLine,
+  makeInsertion,
+  makeLineInsertion,
+  quoteYaml,
+  readIndent,
+  spliceText
 } from "../servers/yamlText.ts"
 
 type Value = FieldValue | null
@@ -39,25 +39,27 @@ const addSection = (
 ): Splices => {
   const [first, last] = [root.items[0], root.items.at(-1)]
   if (root.flow !== true) {
-    const indent = first === undefined ? Option.some("") : indentAt(text, first.key.range[0])
+    const indent = first === undefined ? Option.some("") : readIndent(text, first.key.range[0])
     return Option.map(indent, (by) => [
-      insertLines(text, continuation(text, document, root), [
+      makeLineInsertion(text, findContinuation(text, document, root), [
         `${by}${section}:`,
-        ...blockFields({ [field]: value }, `${by}  `)
+        ...formatBlockFields({ [field]: value }, `${by}  `)
       ])
     ])
   }
   const json = last === undefined || isJson(root)
-  const added = `${json ? quoted(section) : section}: { ${flowFields({ [field]: value }, json)} }`
-  return Option.some([last === undefined ? insert(root.range[0] + 1, added) : insert(endOfPair(last), `, ${added}`)])
+  const added = `${json ? quoteYaml(section) : section}: { ${formatFlowFields({ [field]: value }, json)} }`
+  return Option.some([
+    last === undefined ? makeInsertion(root.range[0] + 1, added) : makeInsertion(findPairEnd(last), `, ${added}`)
+  ])
 }
 
 /** Puts the first setting into a section that is there without any. */
 const fillSection = (text: string, root: MapNode, pair: PairNode, field: string, value: FieldValue): Splices =>
   Option.gen(function*() {
-    const colon = yield* colonOf(pair)
-    const written = Option.getOrUndefined(writtenValue(pair))
-    const flow = `{ ${flowFields({ [field]: value }, isJson(root))} }`
+    const colon = yield* findColon(pair)
+    const written = Option.getOrUndefined(readWrittenValue(pair))
+    const flow = `{ ${formatFlowFields({ [field]: value }, isJson(root))} }`
     if (written !== undefined && isMap(written) && !isMarked(written)) {
       return [{ start: written.range[0], end: written.range[1], text: flow }]
     }
@@ -65,15 +67,15 @@ const fillSection = (text: string, root: MapNode, pair: PairNode, field: string,
     if (root.flow === true) {
       return [
         written === undefined
-          ? insert(colon + 1, ` ${flow}`)
+          ? makeInsertion(colon + 1, ` ${flow}`)
           : { start: written.range[0], end: written.range[1], text: flow }
       ]
     }
-    const indent = yield* indentAt(text, pair.key.range[0])
+    const indent = yield* readIndent(text, pair.key.range[0])
     const end = written === undefined ? colon + 1 : written.range[1]
-    if (!onOneLine(text, colon, end)) return yield* Option.none()
+    if (!isOnOneLine(text, colon, end)) return yield* Option.none()
     return [
-      insertLines(text, nextLine(text, end), blockFields({ [field]: value }, `${indent}  `)),
+      makeLineInsertion(text, findNextLine(text, end), formatBlockFields({ [field]: value }, `${indent}  `)),
       ...(written === undefined ? [] : [{ start: colon + 1, end, text: "" }])
     ]
   })
@@ -85,17 +87,17 @@ const splicesFor = (text: string, document: SettingsYaml, name: string, value: V
   if (isEmpty) {
     if (value === null) return Option.some([])
     const lines = field === undefined
-      ? blockFields({ [name]: value }, "")
-      : [`${section}:`, ...blockFields({ [field]: value }, "  ")]
-    return Option.some([insertLines(text, text.length, lines)])
+      ? formatBlockFields({ [name]: value }, "")
+      : [`${section}:`, ...formatBlockFields({ [field]: value }, "  ")]
+    return Option.some([makeLineInsertion(text, text.length, lines)])
   }
   if (!isMap(root)) return Option.none()
   if (field === undefined) return changeServer(text, root, { [name]: value })
-  const pair = Option.getOrUndefined(pairNamed(root, section))
+  const pair = Option.getOrUndefined(findPair(root, section))
   if (pair === undefined) {
     return value === null ? Option.some([]) : addSection(text, document, root, section, field, value)
   }
-  const written = Option.getOrUndefined(writtenValue(pair))
+  const written = Option.getOrUndefined(readWrittenValue(pair))
   if (written !== undefined && isMap(written) && written.items.length > 0) {
     return changeServer(text, written, { [field]: value })
   }
@@ -138,7 +140,7 @@ export const editSetting = (text: string, name: string, value: Value): Option.Op
   Option.gen(function*() {
     const document = yield* parseLossless(text)
     const before = yield* contentOf(document)
-    const result = spliced(text, yield* splicesFor(text, document, name, value))
+    const result = spliceText(text, yield* splicesFor(text, document, name, value))
     const after = yield* Option.flatMap(parseLossless(result), contentOf)
     return yield* Option.liftPredicate(result, () => isDeepStrictEqual(after, intended(before, name, value)))
   })

@@ -1,13 +1,13 @@
 import { Effect, Either, Option, Record } from "effect"
 import { settingDefinitions, type SettingName, SettingsInvalid } from "../../../schema/Settings.ts"
 import { type SettingJson, SettingRefused } from "../../../schema/settings/SettingsList.ts"
-import { didYouMean } from "../../../schema/words/nearest.ts"
+import { suggestNearest } from "../../../schema/words/nearest.ts"
 import { cut } from "../../../schema/words/quoted.ts"
 import type { Edited, SettingsStore, Snapshot } from "../file/SettingsStore.ts"
 import { hasReference } from "../read/reference.ts"
-import { settingsDocument } from "../read/settingsDocument.ts"
-import { decodeWritten, definitions, type Scalar, type Written } from "../read/settingValue.ts"
-import { type ChangedText, maskedChange } from "./maskedText.ts"
+import { parseSettingsDocument } from "../read/settingsDocument.ts"
+import { decodeWritten, definitions, type Scalar, type UnresolvedValue } from "../read/settingValue.ts"
+import { type ChangedText, maskSettingsChange } from "./maskedText.ts"
 import { editSetting } from "./settingText.ts"
 
 /** New values of settings by their names. */
@@ -32,11 +32,11 @@ const typed = (name: string, value: SettingJson): SettingJson => {
 /** Checks a new value as the file's values are checked; a reference is only followed when it is used. */
 const check = (name: string, value: SettingJson) => {
   if (!isSettingName(name)) {
-    const reason = `is not a setting.${didYouMean(name, Record.keys(settingDefinitions))}`
+    const reason = `is not a setting.${suggestNearest(name, Record.keys(settingDefinitions))}`
     return Effect.fail(new SettingRefused({ setting: cut(name), reason }))
   }
   if (value === null) return Effect.void
-  const written: Written = isMany(value) ? value.map(scalarOf) : scalarOf(value)
+  const written: UnresolvedValue = isMany(value) ? value.map(scalarOf) : scalarOf(value)
   const texts = isMany(value) ? value : [String(value)]
   if (texts.some(hasReference)) return Effect.void
   const decoded: Either.Either<unknown, string> = decodeWritten<unknown>(definitions[name].decode, written)
@@ -47,7 +47,7 @@ const check = (name: string, value: SettingJson) => {
 }
 
 /** Writes single settings to the settings file. */
-export const settingWriter = ({ change, current, file }: SettingsStore) => {
+export const makeSettingWriter = ({ change, current, file }: SettingsStore) => {
   const edited = (changes: SettingChanges) => ({ document, text }: Snapshot) =>
     Effect.gen(function*() {
       yield* document
@@ -60,9 +60,9 @@ export const settingWriter = ({ change, current, file }: SettingsStore) => {
           () => new SettingsInvalid({ file, line: null, setting: name, reason })
         )
       }
-      yield* settingsDocument(file, after)
+      yield* parseSettingsDocument(file, after)
       const isNew = Object.keys(changes).filter((name) => changes[name] !== null)
-      const answer = maskedChange(text, after, { settings: isNew })
+      const answer = maskSettingsChange(text, after, { settings: isNew })
       const result: Edited<ChangedText> = [answer, after === text ? Option.none() : Option.some(after)]
       return result
     })

@@ -1,7 +1,7 @@
-import { errorCode } from "../../local/errorCode.ts"
+import { readErrorCode } from "../../local/errorCode.ts"
 
 /** A failure before the log-in, as ssh2 and the socket tell it. `dropped`: the server hung up before its greeting. */
-export interface Failure {
+export interface ConnectFailure {
   readonly reason: string
   readonly dropped: boolean
   readonly turnedDown: boolean
@@ -20,7 +20,7 @@ const words: Record<string, string> = {
 }
 
 /** Something else than an SSH server answers there. */
-export const otherwise = (protocol: string): Failure => ({
+export const makeProtocolFailure = (protocol: string): ConnectFailure => ({
   reason: `what answers there does not speak SSH but ${protocol}: check host and port`,
   dropped: false,
   turnedDown: false
@@ -29,22 +29,23 @@ export const otherwise = (protocol: string): Failure => ({
 const levelOf = (error: Error): string => "level" in error && typeof error.level === "string" ? error.level : ""
 
 /** True when only one authentication method failed: ssh2 continues with the next. */
-export const concernsOneMethod = (error: Error) =>
+export const isMethodFailure = (error: Error) =>
   levelOf(error) === "agent" ||
   (levelOf(error) === "client-authentication" && !error.message.startsWith("All configured"))
 
 /** Describes an error of a socket. */
-export const socketReason = (error: Error): string => words[errorCode(error)] ?? (error.message || errorCode(error))
+export const describeSocketError = (error: Error): string =>
+  words[readErrorCode(error)] ?? (error.message || readErrorCode(error))
 
 /** Describes an error of ssh2 or of the socket. `greeted`: the server has sent its identification. */
-export const failureOf = (error: Error, greeted: boolean): Failure => ({
-  reason: socketReason(error),
-  dropped: !greeted && (errorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
+export const toConnectFailure = (error: Error, greeted: boolean): ConnectFailure => ({
+  reason: describeSocketError(error),
+  dropped: !greeted && (readErrorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })
 
 /** Silence of the server for too long. */
-export const fellSilent: Failure = { reason: "it stopped answering", dropped: false, turnedDown: false }
+export const fellSilent: ConnectFailure = { reason: "it stopped answering", dropped: false, turnedDown: false }
 
 /** The server ended the connection without a reason. */
-export const hungUp: Failure = { reason: "the server closed the connection", dropped: false, turnedDown: false }
+export const hungUp: ConnectFailure = { reason: "the server closed the connection", dropped: false, turnedDown: false }

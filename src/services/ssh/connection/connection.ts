@@ -3,15 +3,22 @@ import { Socket } from "node:net"
 import type { ServerHostKeyAlgorithm } from "ssh2"
 import type { ServerAccess } from "../../../schema/servers/Server.ts"
 import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../../schema/servers/Ssh.ts"
-import { hostKey } from "../../hostKeys/hostKey.ts"
+import { parseHostKey } from "../../hostKeys/hostKey.ts"
 import { HostKeys } from "../../hostKeys/HostKeys.ts"
-import { concernsOneMethod, type Failure, failureOf, fellSilent, hungUp, otherwise } from "./connectFailure.ts"
+import {
+  type ConnectFailure,
+  fellSilent,
+  hungUp,
+  isMethodFailure,
+  makeProtocolFailure,
+  toConnectFailure
+} from "./connectFailure.ts"
 import { detectOtherProtocol } from "./detectOtherProtocol.ts"
-import { keepAlive, onSilence } from "./keepAlive.ts"
-import { type ConnectError, type Connection, where } from "./liveConnection.ts"
+import { keepAlive, watchSilence } from "./keepAlive.ts"
+import { type ConnectError, pickServerFields, type SshConnection } from "./liveConnection.ts"
 import { loadSsh2 } from "./loadSsh2.ts"
-import { inTurn, type LogIn, logIn } from "./logIn.ts"
-import { forward, type Jump } from "./throughJump.ts"
+import { collectLoginMethods, type LoginMethods, makeAuthSequence } from "./logIn.ts"
+import { forward, type JumpConnection } from "./throughJump.ts"
 
 /** Time-out of connecting and logging in, retries included. */
 const connectTime = Duration.seconds(15)
@@ -36,13 +43,18 @@ interface Presented {
 }
 
 /** One attempt: the client, and what happens to it as values that effects can wait for. */
-const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, jump: Jump | undefined) =>
+const open = (
+  server: ServerAccess,
+  plan: LoginMethods,
+  types: ReadonlyArray<string>,
+  jump: JumpConnection | undefined
+) =>
   Effect.gen(function*() {
     const ssh2 = yield* loadSsh2
-    const presented = yield* Deferred.make<Presented, Failure>()
-    const ready = yield* Deferred.make<void, Failure>()
+    const presented = yield* Deferred.make<Presented, ConnectFailure>()
+    const ready = yield* Deferred.make<void, ConnectFailure>()
     const lost = yield* Deferred.make<never, string>()
-    const turns = inTurn(plan, server.username)
+    const turns = makeAuthSequence(plan, server.username)
     const watchers = new Set<() => void>()
     let broken = false
     const onLost = (tell: () => void) => {
@@ -59,7 +71,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
         let greeted = false
         let stopWatching = () => {}
         let accepted: Buffer | undefined
-        const end = ({ reason, ...kind }: Failure) => {
+        const end = ({ reason, ...kind }: ConnectFailure) => {
           const failure = jump === undefined
             ? { reason, ...kind }
             : { reason: `${reason} (through the jump host ${jump.name})`, ...kind }
@@ -73,7 +85,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
           socket.destroy()
         }
         client.on("ready", () => {
-          stopWatching = onSilence(received, () => end(fellSilent))
+          stopWatching = watchSilence(received, () => end(fellSilent))
           Deferred.unsafeDone(ready, Effect.void)
         })
         client.on(
@@ -81,8 +93,8 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
           () => end({ ...hungUp, reason: "the password has expired and must be changed first" })
         )
         client.on("error", (error: Error) => {
-          if (concernsOneMethod(error)) turns.note(error.message)
-          else end(failureOf(error, greeted))
+          if (isMethodFailure(error)) turns.note(error.message)
+          else end(toConnectFailure(error, greeted))
         })
         client.on("end", () => end(hungUp))
         client.on("close", () => end(hungUp))
@@ -91,7 +103,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
         })
         socket.once("data", (first: Buffer) => {
           const protocol = detectOtherProtocol(first)
-          if (protocol !== undefined) end(otherwise(protocol))
+          if (protocol !== undefined) end(makeProtocolFailure(protocol))
         })
         if (socket instanceof Socket) {
           // Nagle's algorithm would hold the small packets of a command back for 40 ms each.
@@ -134,30 +146,30 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
  * @param channelsAtOnce how many channels are open at most
  * @param jump the jump host that the connection goes through; it stays connected for as long as the scope is open
  */
-export const connect = (
+export const connectServer = (
   server: ServerAccess,
   channelsAtOnce: number,
-  jump?: Jump
-): Effect.Effect<Connection, ConnectError, HostKeys | Scope.Scope> =>
+  jump?: JumpConnection
+): Effect.Effect<SshConnection, ConnectError, HostKeys | Scope.Scope> =>
   Effect.gen(function*() {
     const keys = yield* HostKeys
-    const plan = yield* logIn(server)
-    const unreachable = (reason: string) => new ServerUnreachable({ ...where(server), reason })
+    const plan = yield* collectLoginMethods(server)
+    const unreachable = (reason: string) => new ServerUnreachable({ ...pickServerFields(server), reason })
     const keysUnavailable = (cause: { readonly message: string }) => unreachable(cause.message)
     const types = yield* Effect.mapError(keys.knownTypes(server), keysUnavailable)
 
     const attempt = Effect.gen(function*() {
       const { client, lost, onLost, presented, ready, turns } = yield* open(server, plan, types, jump)
       const { accept, blob } = yield* Deferred.await(presented)
-      const verdict = yield* Effect.mapError(keys.check(server, hostKey(blob)), keysUnavailable)
+      const verdict = yield* Effect.mapError(keys.check(server, parseHostKey(blob)), keysUnavailable)
       if (typeof verdict === "object") {
         accept(false)
-        return yield* new HostKeyChanged({ ...where(server), ...verdict })
+        return yield* new HostKeyChanged({ ...pickServerFields(server), ...verdict })
       }
       accept(true)
       yield* Deferred.await(ready).pipe(
         Effect.catchIf((failure) => failure.turnedDown, () =>
-          new AuthenticationFailed({ ...where(server), username: server.username, ...turns.outcome() }))
+          new AuthenticationFailed({ ...pickServerFields(server), username: server.username, ...turns.outcome() }))
       )
       return { client, lost, onLost }
     })

@@ -10,7 +10,7 @@ export const keepAlive = { keepaliveInterval: 5_000, keepaliveCountMax: Number.P
  * Calls back when a connection has brought nothing for 20 seconds; answers how to stop watching. Whatever comes counts,
  * and not answers alone: on a slow line the questions wait behind what is being sent, for longer than that.
  */
-export const onSilence = (socket: Pick<Socket, "bytesRead">, tell: () => void): () => void => {
+export const watchSilence = (socket: Pick<Socket, "bytesRead">, tell: () => void): () => void => {
   let read = socket.bytesRead
   let silent = 0
   const timer = setInterval(() => {

@@ -9,7 +9,7 @@ import {
 } from "../../../schema/servers/Ssh.ts"
 
 /** A live connection, logged in. */
-export interface Connection {
+export interface SshConnection {
   readonly client: Client
   /** Fails with the reason when the connection breaks. */
   readonly lost: Deferred.Deferred<never, string>
@@ -24,23 +24,26 @@ export interface Connection {
 export type ConnectError = AuthenticationFailed | HostKeyChanged | ServerUnreachable
 
 /** The fields by which every error names a server. */
-export const where = ({ host, name, port }: Pick<ServerAccess, "host" | "name" | "port">) => ({
+export const pickServerFields = ({ host, name, port }: Pick<ServerAccess, "host" | "name" | "port">) => ({
   server: name,
   host,
   port
 })
 
 /** True if a connection takes no new work. */
-export const isOver = ({ lost, spent }: Connection): Effect.Effect<boolean> =>
+export const isOver = ({ lost, spent }: SshConnection): Effect.Effect<boolean> =>
   Effect.zipWith(Deferred.isDone(lost), Deferred.isDone(spent), (lost, spent) => lost || spent)
 
 /** Fails when the connection breaks. */
-export const untilLost = (
+export const failWhenLost = (
   server: ServerAccess,
-  { lost }: Pick<Connection, "lost">
+  { lost }: Pick<SshConnection, "lost">
 ): Effect.Effect<never, ConnectionLost> =>
-  Effect.mapError(Deferred.await(lost), (reason) => new ConnectionLost({ ...where(server), reason }))
+  Effect.mapError(Deferred.await(lost), (reason) => new ConnectionLost({ ...pickServerFields(server), reason }))
 
 /** Fails where the connection is broken. */
-export const stillConnected = (server: ServerAccess, connection: Connection): Effect.Effect<void, ConnectionLost> =>
-  Effect.flatMap(Deferred.isDone(connection.lost), (lost) => lost ? untilLost(server, connection) : Effect.void)
+export const requireConnected = (
+  server: ServerAccess,
+  connection: SshConnection
+): Effect.Effect<void, ConnectionLost> =>
+  Effect.flatMap(Deferred.isDone(connection.lost), (lost) => lost ? failWhenLost(server, connection) : Effect.void)

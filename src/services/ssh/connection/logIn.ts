@@ -11,7 +11,7 @@ interface Way {
 }
 
 /** The ways that the stored credentials offer, and why others of them cannot be used. */
-export interface LogIn {
+export interface LoginMethods {
   readonly ways: ReadonlyArray<Way>
   readonly unused: ReadonlyArray<string>
 }
@@ -79,7 +79,7 @@ const withAgent = (username: string) =>
   )
 
 /** Collects the ways to log in, those that reveal nothing to the server first. Reads the private key's file. */
-export const logIn = ({ credentials, username }: Pick<ServerAccess, "credentials" | "username">) =>
+export const collectLoginMethods = ({ credentials, username }: Pick<ServerAccess, "credentials" | "username">) =>
   Effect.gen(function*() {
     const { agent, passphrase, password, privateKey }: Credentials = credentials
     const [unused, ways] = yield* Effect.partition(
@@ -89,14 +89,14 @@ export const logIn = ({ credentials, username }: Pick<ServerAccess, "credentials
       ],
       (way): Effect.Effect<Way, string> => way
     )
-    return { ways: [...ways, ...withPassword(username, reveal(password))], unused } satisfies LogIn
+    return { ways: [...ways, ...withPassword(username, reveal(password))], unused } satisfies LoginMethods
   })
 
 /**
  * Offers each way once, and only where the server takes it; keyboard-interactive only where it takes no password, as
  * that would be a second try with the same one. `tried` fills with the names of the ways that were shown.
  */
-export const inTurn = ({ unused, ways }: LogIn, username: string) => {
+export const makeAuthSequence = ({ unused, ways }: LoginMethods, username: string) => {
   const left = [...ways]
   const tried: Array<string> = []
   const noted: Array<string> = []

@@ -2,22 +2,22 @@ import { Deferred, Effect, type Scope } from "effect"
 import type { ClientChannel } from "ssh2"
 import type { ServerAccess } from "../../../schema/servers/Server.ts"
 import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../../schema/servers/Ssh.ts"
-import type { Failure } from "./connectFailure.ts"
-import type { ConnectError, Connection } from "./liveConnection.ts"
+import type { ConnectFailure } from "./connectFailure.ts"
+import type { ConnectError, SshConnection } from "./liveConnection.ts"
 
 /** A logged-in jump host, and what messages call it. */
-export interface Jump {
+export interface JumpConnection {
   readonly name: string
-  readonly connection: Pick<Connection, "client" | "lost">
+  readonly connection: Pick<SshConnection, "client" | "lost">
 }
 
-const refused = (reason: string): Failure => ({ reason, dropped: false, turnedDown: false })
+const refused = (reason: string): ConnectFailure => ({ reason, dropped: false, turnedDown: false })
 
 /** Opens a channel from a jump host to the server's SSH port; it closes with the scope. */
 export const forward = (
-  { connection: { client, lost }, name }: Jump,
+  { connection: { client, lost }, name }: JumpConnection,
   { host, port }: Pick<ServerAccess, "host" | "port">
-): Effect.Effect<ClientChannel, Failure, Scope.Scope> =>
+): Effect.Effect<ClientChannel, ConnectFailure, Scope.Scope> =>
   Effect.gen(function*() {
     // Held outside of the request: an interruption may come between its answer and this fiber's next step.
     let isOpen = true
@@ -28,7 +28,7 @@ export const forward = (
         opened?.destroy()
       })
     )
-    const request = Effect.async<ClientChannel, Failure>((resume) => {
+    const request = Effect.async<ClientChannel, ConnectFailure>((resume) => {
       const fail = ({ message }: Error) => {
         const words = message.replace(/^.*?Channel open failure: /, "")
         resume(Effect.fail(refused(`the jump host ${name} could not connect to it: ${words}`)))
@@ -54,7 +54,7 @@ export const forward = (
   })
 
 /** Says of a jump host's failure which server is reached through it. */
-export const jumpFailed = (
+export const toJumpFailure = (
   server: Pick<ServerAccess, "host" | "name" | "port">,
   via: Pick<ServerAccess, "name">
 ) =>

@@ -1,14 +1,14 @@
 import { Deferred, Duration, Effect, type Layer, Option, Ref, Schedule, Scope } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
-import { lazyRunStore } from "../../runs/lazyRunStore.ts"
+import { makeLazyRunStore } from "../../runs/lazyRunStore.ts"
 import type { Outbox } from "../../runs/Outbox.ts"
 import type { RunHistory } from "../../runs/RunHistory.ts"
 import type { RunOwnership } from "../../runs/RunOwnership.ts"
 import { stateLayer, type StateStore } from "../../runs/RunStore.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { purgeRuns } from "../sql/purgeRuns.ts"
-import { type HolderNote, holderOf, noteHolder } from "./storeHolder.ts"
+import { describeStoreHolder, type HolderNote, noteHolder } from "./storeHolder.ts"
 
 const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
 
@@ -37,7 +37,7 @@ export const makeRunStoreIn = (
     const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
 
     const waiting = Effect.gen(function*() {
-      const holder = yield* holderOf(file)
+      const holder = yield* describeStoreHolder(file)
       const words = usedBy(
         Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
       )
@@ -66,7 +66,7 @@ export const makeRunStoreIn = (
       Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
       Ref.modify(isWanted, (before) => [!before, true])
     )
-    const isHeld = Effect.map(holderOf(file), Option.isSome)
+    const isHeld = Effect.map(describeStoreHolder(file), Option.isSome)
     // Completes when the holder has ended, or after the timeout.
     const released = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
       Effect.timeoutOption(holderTimeout)
@@ -90,7 +90,7 @@ export const makeRunStoreIn = (
       if (Option.isSome(store)) return store.value
       return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
     })
-    const { history, outbox, ownership } = lazyRunStore(opening)
+    const { history, outbox, ownership } = makeLazyRunStore(opening)
     return {
       history: {
         ...history,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { constants } from "node:fs"
 import { chmod, type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { errorCode } from "../../local/errorCode.ts"
+import { readErrorCode } from "../../local/errorCode.ts"
 
 /** Suffixes of the files that SQLite creates beside a database. */
 const companions = ["-wal", "-journal", "-shm"]
@@ -21,7 +21,7 @@ const isLink = async (path: string) => {
   try {
     return (await lstat(path)).isSymbolicLink()
   } catch (cause) {
-    if (errorCode(cause) === "ENOENT") return false
+    if (readErrorCode(cause) === "ENOENT") return false
     throw cause
   }
 }
@@ -55,7 +55,7 @@ const closeAllToOthers = async (file: string) => {
   const opened: Array<string> = []
   for (const path of [file, ...companions.map((companion) => file + companion)]) {
     const isClosed = await closeToOthers(path).catch((cause: unknown) => {
-      if (errorCode(cause) === "ENOENT") return false
+      if (readErrorCode(cause) === "ENOENT") return false
       throw cause
     })
     if (isClosed) opened.push(path)

@@ -5,7 +5,7 @@ import type { RunDialect } from "../sql/RunDialect.ts"
 import { sqlReason } from "./sqlReason.ts"
 
 /** Dialect of an embedded database, whose file belongs to one process: the fencing token alone decides. */
-export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
+export const makeLibsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned = ({ attempt, id }: RunFence) => sql`id = ${id} AND attempt = ${attempt}`
   return {
     sql,

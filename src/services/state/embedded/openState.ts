@@ -3,12 +3,12 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Clock, Effect, Exit, Schedule, Scope } from "effect"
 import { rename } from "node:fs/promises"
 import type { StateStore } from "../../runs/RunStore.ts"
-import { sqlOutbox } from "../sql/sqlOutbox.ts"
-import { sqlRunHistory } from "../sql/sqlRunHistory.ts"
+import { makeSqlOutbox } from "../sql/sqlOutbox.ts"
+import { makeSqlRunHistory } from "../sql/sqlRunHistory.ts"
 import { embeddedRunOwnership } from "./embeddedRunOwnership.ts"
 import { ensureStateFile } from "./ensureStateFile.ts"
 import { makeLibsqlClient } from "./libsqlClient.ts"
-import { libsqlDialect } from "./libsqlDialect.ts"
+import { makeLibsqlDialect } from "./libsqlDialect.ts"
 import { migrate } from "./migrations.ts"
 import { isBusy, isDamage } from "./sqlReason.ts"
 
@@ -67,6 +67,10 @@ export const openState = (
       Effect.tapError((error) => isBusy(error) ? waiting : Effect.void),
       Effect.retry({ while: isBusy, schedule: Schedule.spaced("200 millis") })
     )
-    const dialect = libsqlDialect(file, client)
-    return { history: sqlRunHistory(dialect), ownership: embeddedRunOwnership(dialect), outbox: sqlOutbox(dialect) }
+    const dialect = makeLibsqlDialect(file, client)
+    return {
+      history: makeSqlRunHistory(dialect),
+      ownership: embeddedRunOwnership(dialect),
+      outbox: makeSqlOutbox(dialect)
+    }
   })

@@ -1,7 +1,7 @@
 import { Predicate } from "effect"
 
 /** Code of an error of SQLite or the system, such as `SQLITE_FULL`; empty without one. */
-export const sqlCode = (error: unknown): string => {
+export const readSqlCode = (error: unknown): string => {
   const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
 }
@@ -23,10 +23,10 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
 
 /** Explains an error of the database to users. */
 export const sqlReason = (error: { readonly message: string }): string =>
-  reasons.find(([code]) => code.test(sqlCode(error)))?.[1] ?? error.message
+  reasons.find(([code]) => code.test(readSqlCode(error)))?.[1] ?? error.message
 
 /** Tells whether the file is not a valid database. */
-export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(sqlCode(error))
+export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(readSqlCode(error))
 
 /** Tells whether another process holds the file. */
-export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(sqlCode(error))
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(readSqlCode(error))

@@ -46,7 +46,7 @@ const holdHere = (file: string) =>
 export const isHeldHere = (file: string): Effect.Effect<boolean> => Effect.sync(() => heldHere.has(file))
 
 /** Describes the holder of a store: `deploy of hello, process 4711`; nothing where it is unknown. */
-export const holderOf = (file: string): Effect.Effect<Option.Option<string>> =>
+export const describeStoreHolder = (file: string): Effect.Effect<Option.Option<string>> =>
   readNote(file).pipe(
     Effect.map(({ pid, runs }) =>
       isProcess(pid) ? Option.some([...describeRuns(runs), `process ${pid}`].join(", ")) : Option.none()

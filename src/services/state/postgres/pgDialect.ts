@@ -2,12 +2,12 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Duration, Effect } from "effect"
 import { idempotencyPeriod } from "../../runs/idempotency.ts"
 import type { RunDialect } from "../sql/RunDialect.ts"
-import { pgReasonOf } from "./pgReason.ts"
+import { describePgError } from "./pgReason.ts"
 
 class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
 
 /** Dialect of PostgreSQL: each row of `runs` has an owner, which a fenced write checks with the fencing token. */
-export const pgDialect = (name: string, owner: string, sql: SqlClient.SqlClient): RunDialect => {
+export const makePgDialect = (name: string, owner: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned: RunDialect["isOwned"] = ({ attempt, id }) =>
     sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt}`
   // The row is locked until the write is done, so that no takeover comes between the check and the write.
@@ -16,7 +16,7 @@ export const pgDialect = (name: string, owner: string, sql: SqlClient.SqlClient)
   return {
     sql,
     name,
-    reasonOf: pgReasonOf,
+    reasonOf: describePgError,
     insert: (row) => {
       const insert = sql`INSERT INTO runs ${sql.insert({ ...row, owner })}`
       const key = row["idempotency_key"] ?? null

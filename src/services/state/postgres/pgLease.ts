@@ -1,7 +1,7 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect } from "effect"
 import { randomInt } from "node:crypto"
-import { type PgSession, sqlFailure } from "./pgSession.ts"
+import { makeSqlFailure, type PgSession } from "./pgSession.ts"
 
 /** First half of the advisory lock of a process; its number in `instances` is the second. */
 export const instanceLocks = 1_112_887_380
@@ -24,14 +24,14 @@ const margin = Duration.seconds(2)
  * carried would delay the renewal. The number is drawn anew for each connection: roles without access to `instances`
  * cannot hold its lock in advance, and that of a connection whose loss PostgreSQL has not noticed is not in the way.
  */
-export const takeLease = (
+export const acquireLease = (
   { query }: PgSession,
   { description, id, takeOver }: PgProcess
 ): Effect.Effect<Effect.Effect<void, SqlError>, SqlError> =>
   Effect.gen(function*() {
     const number = yield* Effect.sync(() => randomInt(numbers))
     const { rows: [lock] } = yield* query(`SELECT pg_try_advisory_lock(${instanceLocks}, $1) AS held`, [number])
-    if (lock?.held !== true) return yield* sqlFailure("the number of this process is in use")
+    if (lock?.held !== true) return yield* makeSqlFailure("the number of this process is in use")
     const expiry = "clock_timestamp() + $3::float8 * interval '1 millisecond'"
     const millis = Duration.toMillis(Duration.subtract(takeOver, margin))
     yield* query(
@@ -42,6 +42,6 @@ export const takeLease = (
     )
     return Effect.flatMap(
       query(`UPDATE instances SET expires_at = ${expiry} WHERE id = $1 AND number = $2`, [id, number, millis]),
-      ({ rowCount }) => rowCount === 1 ? Effect.void : sqlFailure("this process was forgotten")
+      ({ rowCount }) => rowCount === 1 ? Effect.void : makeSqlFailure("this process was forgotten")
     )
   })

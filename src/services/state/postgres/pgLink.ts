@@ -6,9 +6,9 @@ import { Duration, Effect, Redacted, type Scope } from "effect"
 import { Client, escapeIdentifier, Pool } from "pg"
 import type { RunChange } from "../../runs/RunOwnership.ts"
 import { makeHints } from "./pgHints.ts"
-import { type PgProcess, takeLease } from "./pgLease.ts"
+import { acquireLease, type PgProcess } from "./pgLease.ts"
 import { prepareSchema } from "./pgSchema.ts"
-import { closing, connectionOptions, openPgSession, prepareSession, sqlFailure } from "./pgSession.ts"
+import { buildConnectionOptions, closeConnection, makeSqlFailure, openPgSession, prepareSession } from "./pgSession.ts"
 
 const reconnectPause = Duration.seconds(1)
 const floodPause = Duration.seconds(30)
@@ -30,7 +30,7 @@ const keepListening = (
 ): Effect.Effect<never> => {
   const listen = Effect.gen(function*() {
     const hints = yield* makeHints(publish)
-    const session = yield* openPgSession(yield* connectionOptions(url, description), hints.receive)
+    const session = yield* openPgSession(yield* buildConnectionOptions(url, description), hints.receive)
     yield* session.query(`LISTEN ${escapeIdentifier(channel)}`)
     yield* Effect.raceFirst(hints.flooded, session.lost)
     yield* Effect.logWarning(flooding)
@@ -55,7 +55,7 @@ const mostConnections = 4
 const idleMillis = 30_000
 
 /** Name of a PostgreSQL without its password: `PostgreSQL at db.example.com:5432/berth`. */
-export const pgName = (url: Redacted.Redacted): string => {
+export const formatPgName = (url: Redacted.Redacted): string => {
   const { database, host, port } = new Client({ connectionString: Redacted.value(url) })
   return `PostgreSQL at ${host.startsWith("/") ? host : `${host}:${port}`}/${database ?? ""}`
 }
@@ -70,20 +70,20 @@ export const openPgLink = (
   publish: (change: RunChange) => Effect.Effect<unknown>
 ): Effect.Effect<PgLink, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
-    const options = yield* connectionOptions(url, process.description)
+    const options = yield* buildConnectionOptions(url, process.description)
     const session = yield* openPgSession(options)
     const pool = yield* Effect.acquireRelease(
       Effect.sync(() =>
         new Pool({ ...options, max: mostConnections, idleTimeoutMillis: idleMillis, onConnect: prepareSession })
           .on("error", () => undefined)
       ),
-      (pool) => closing(() => pool.end())
+      (pool) => closeConnection(() => pool.end())
     )
     const client = yield* Effect.provide(PgClient.fromPool({ acquire: Effect.succeed(pool) }), Reactivity.layer)
     yield* prepareSchema(session, client)
-    const renew = yield* takeLease(session, process)
+    const renew = yield* acquireLease(session, process)
     const { rows: [channel] } = yield* session.query("SELECT name FROM notify_channel")
-    if (typeof channel?.name !== "string") return yield* sqlFailure("the channel is missing")
+    if (typeof channel?.name !== "string") return yield* makeSqlFailure("the channel is missing")
     yield* Effect.forkScoped(
       Effect.interruptible(keepListening(url, process.description, channel.name, publish))
     )

@@ -16,7 +16,7 @@ export class ForeignSchema extends Data.TaggedError("ForeignSchema")<{
 }
 
 /** The code that PostgreSQL, or the system on the way there, gave to a failure; empty when there is none. */
-export const pgCode = (error: unknown): string => {
+export const readPgCode = (error: unknown): string => {
   const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
 }
@@ -41,7 +41,8 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
 ]
 
 /** Explains an error of PostgreSQL to users, without the password. */
-export const pgReasonOf = (error: unknown): string =>
+export const describePgError = (error: unknown): string =>
   Predicate.hasProperty(error, "cause") && error.cause instanceof ForeignSchema
     ? error.cause.reason
-    : reasons.find(([code]) => code.test(pgCode(error)))?.[1] ?? `it answered with the error ${pgCode(error)}. ${later}`
+    : reasons.find(([code]) => code.test(readPgCode(error)))?.[1] ??
+      `it answered with the error ${readPgCode(error)}. ${later}`

@@ -3,7 +3,7 @@ import type { RunChange, RunOwnership } from "../../runs/RunOwnership.ts"
 import { orUnavailable, type RunDialect } from "../sql/RunDialect.ts"
 import { sqlRunOwnership } from "../sql/sqlRunOwnership.ts"
 import { instanceLocks } from "./pgLease.ts"
-import { pgCode } from "./pgReason.ts"
+import { readPgCode } from "./pgReason.ts"
 
 interface OwnedRow {
   readonly id: string
@@ -61,7 +61,7 @@ export const pgRunOwnership = (
           ))
         ) RETURNING id`.pipe(
         Effect.map(idsOf),
-        Effect.catchIf((error) => pgCode(error) === uniqueViolation, () => Effect.succeed([])),
+        Effect.catchIf((error) => readPgCode(error) === uniqueViolation, () => Effect.succeed([])),
         available
       ),
     requestCancel: (id) =>

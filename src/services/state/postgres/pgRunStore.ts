@@ -13,16 +13,16 @@ import {
   Stream
 } from "effect"
 import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
-import { lazyRunStore } from "../../runs/lazyRunStore.ts"
+import { makeLazyRunStore } from "../../runs/lazyRunStore.ts"
 import type { RunChange } from "../../runs/RunOwnership.ts"
 import type { StateStore } from "../../runs/RunStore.ts"
-import { sqlOutbox } from "../sql/sqlOutbox.ts"
-import { sqlRunHistory } from "../sql/sqlRunHistory.ts"
-import { pgDialect } from "./pgDialect.ts"
+import { makeSqlOutbox } from "../sql/sqlOutbox.ts"
+import { makeSqlRunHistory } from "../sql/sqlRunHistory.ts"
+import { makePgDialect } from "./pgDialect.ts"
 import { makeHeartbeat } from "./pgHeartbeat.ts"
 import type { PgProcess } from "./pgLease.ts"
-import { openPgLink, pgName } from "./pgLink.ts"
-import { pgReasonOf } from "./pgReason.ts"
+import { formatPgName, openPgLink } from "./pgLink.ts"
+import { describePgError } from "./pgReason.ts"
 import { pgRunOwnership } from "./pgRunOwnership.ts"
 
 const firstTimeout = Duration.seconds(6)
@@ -43,7 +43,7 @@ export const makePgRunStore = (
   process: PgProcess
 ): Effect.Effect<StateStore, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const name = pgName(url)
+    const name = formatPgName(url)
     const changes = yield* PubSub.unbounded<RunChange>()
     const current = yield* Ref.make(Option.none<StateStore>())
     const reason = yield* Ref.make(connecting)
@@ -52,9 +52,12 @@ export const makePgRunStore = (
     const connected = Effect.gen(function*() {
       const link = yield* openPgLink(url, process, (change) => PubSub.publish(changes, change))
       yield* heartbeat.renew(link.renew)
-      const dialect = pgDialect(name, process.id, link.client)
+      const dialect = makePgDialect(name, process.id, link.client)
       const ownership = pgRunOwnership(dialect, process.id, Stream.fromPubSub(changes))
-      yield* Ref.set(current, Option.some({ history: sqlRunHistory(dialect), ownership, outbox: sqlOutbox(dialect) }))
+      yield* Ref.set(
+        current,
+        Option.some({ history: makeSqlRunHistory(dialect), ownership, outbox: makeSqlOutbox(dialect) })
+      )
       const before = yield* Ref.getAndSet(reason, connecting)
       if (before !== connecting) yield* Effect.logInfo(`${name} is back`)
       yield* Deferred.succeed(tried, undefined)
@@ -65,7 +68,7 @@ export const makePgRunStore = (
 
     const reportLoss = (cause: Cause.Cause<SqlError>) =>
       Effect.gen(function*() {
-        const words = pgReasonOf(Option.getOrElse(Cause.failureOption(cause), () => Cause.squash(cause)))
+        const words = describePgError(Option.getOrElse(Cause.failureOption(cause), () => Cause.squash(cause)))
         yield* Deferred.succeed(tried, undefined)
         if ((yield* Ref.getAndSet(reason, words)) === words) return
         yield* Effect.logWarning(`${name} is away: ${words}`)
@@ -87,7 +90,7 @@ export const makePgRunStore = (
       if (Option.isSome(store)) return store.value
       return yield* new RunStoreUnavailable({ store: name, reason: yield* Ref.get(reason) })
     })
-    const { history, outbox, ownership } = lazyRunStore(opening)
+    const { history, outbox, ownership } = makeLazyRunStore(opening)
     return {
       history,
       outbox,

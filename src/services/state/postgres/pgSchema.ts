@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Cause, Duration, Effect, Predicate, Schedule } from "effect"
 import { migratePg } from "./pgMigrations.ts"
-import { ForeignSchema, pgCode } from "./pgReason.ts"
-import { type PgSession, sqlFailure } from "./pgSession.ts"
+import { ForeignSchema, readPgCode } from "./pgReason.ts"
+import { makeSqlFailure, type PgSession } from "./pgSession.ts"
 
 const migrationTimeout = Duration.minutes(2)
 
@@ -35,17 +35,17 @@ export const prepareSchema = (
     const { rowCount } = yield* query("SELECT 1 FROM pg_namespace WHERE nspname = 'berth'")
     if (rowCount === 0) yield* query("CREATE SCHEMA berth")
     const { rows: [foreign] } = yield* query(foreignOwner)
-    if (foreign !== undefined) return yield* sqlFailure(new ForeignSchema(foreign))
+    if (foreign !== undefined) return yield* makeSqlFailure(new ForeignSchema(foreign))
     yield* migratePg.pipe(
       Effect.provideService(SqlClient.SqlClient, client),
       // A statement of a migration that fails is a defect to the migrator.
-      Effect.catchAllCause((cause) => sqlFailure(reasonWithin(Cause.squash(cause))))
+      Effect.catchAllCause((cause) => makeSqlFailure(reasonWithin(Cause.squash(cause))))
     )
   }).pipe(
     Effect.retry({
-      while: (error) => alreadyMade.includes(pgCode(error)),
+      while: (error) => alreadyMade.includes(readPgCode(error)),
       schedule: Schedule.spaced("50 millis"),
       times: 20
     }),
-    Effect.timeoutFail({ duration: migrationTimeout, onTimeout: () => sqlFailure("the tables are being changed") })
+    Effect.timeoutFail({ duration: migrationTimeout, onTimeout: () => makeSqlFailure("the tables are being changed") })
   )

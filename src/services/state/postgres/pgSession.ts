@@ -13,7 +13,7 @@ export interface PgSession {
 const connectMillis = 5_000
 
 /** Gives the server's reason to the callers of `@effect/sql`. */
-export const sqlFailure = (cause: unknown) => new SqlError({ cause, message: "PostgreSQL" })
+export const makeSqlFailure = (cause: unknown) => new SqlError({ cause, message: "PostgreSQL" })
 
 // PostgreSQL notices within a few seconds that a client is cut off, and releases what it held.
 const preparation = `SET search_path TO berth;
@@ -37,7 +37,7 @@ const makeSockets = Effect.map(
 )
 
 /** Options of connections that end with the scope. */
-export const connectionOptions = (
+export const buildConnectionOptions = (
   url: Redacted.Redacted,
   description: string
 ): Effect.Effect<ClientConfig, never, Scope.Scope> =>
@@ -51,7 +51,7 @@ export const connectionOptions = (
   }))
 
 /** Waits for the end of a connection, but not for long: its socket is destroyed with the scope anyway. */
-export const closing = (end: () => Promise<void>): Effect.Effect<void> =>
+export const closeConnection = (end: () => Promise<void>): Effect.Effect<void> =>
   Effect.ignore(Effect.timeout(Effect.interruptible(Effect.tryPromise(end)), "500 millis"))
 
 /**
@@ -64,12 +64,12 @@ export const openPgSession = (
 ): Effect.Effect<PgSession, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const lost = yield* Deferred.make<never, SqlError>()
-    const lose = (cause: unknown) => void Deferred.unsafeDone(lost, Effect.fail(sqlFailure(cause)))
+    const lose = (cause: unknown) => void Deferred.unsafeDone(lost, Effect.fail(makeSqlFailure(cause)))
     const client = new Client(options)
     client.on("error", lose).on("end", () => lose("the connection was closed"))
     client.on("notification", ({ payload }) => notified(payload ?? ""))
-    const attempt = <A>(evaluate: () => Promise<A>) => Effect.tryPromise({ try: evaluate, catch: sqlFailure })
-    yield* Effect.acquireRelease(attempt(() => client.connect()), () => closing(() => client.end()))
+    const attempt = <A>(evaluate: () => Promise<A>) => Effect.tryPromise({ try: evaluate, catch: makeSqlFailure })
+    yield* Effect.acquireRelease(attempt(() => client.connect()), () => closeConnection(() => client.end()))
     yield* attempt(() => prepareSession(client))
     return {
       query: (text, values = []) => attempt(() => client.query(text, [...values])),

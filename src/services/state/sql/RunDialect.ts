@@ -46,7 +46,7 @@ export const orUnavailable =
     Effect.mapError(effect, (error) => new RunStoreUnavailable({ store: name, reason: reasonOf(error) }))
 
 /** Executes a fenced write, which returns the rows that it has written: none when the fence is outdated. */
-export const fencedWrite = (dialect: Pick<RunDialect, "name" | "reasonOf">) =>
+export const executeFencedWrite = (dialect: Pick<RunDialect, "name" | "reasonOf">) =>
 (
   id: string,
   write: Effect.Effect<ReadonlyArray<unknown>, SqlError>

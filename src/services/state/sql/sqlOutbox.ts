@@ -28,7 +28,7 @@ export const insertNotices = (
   )
 
 /** Notifications in a table of a database. */
-export const sqlOutbox = (dialect: RunDialect): Outbox["Type"] => {
+export const makeSqlOutbox = (dialect: RunDialect): Outbox["Type"] => {
   const { now, skipClaimed, sql } = dialect
   const available = orUnavailable(dialect)
   const at = <A>(use: (time: Fragment) => Effect.Effect<A, SqlError>) => available(Effect.flatMap(now, use))

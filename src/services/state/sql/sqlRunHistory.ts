@@ -1,7 +1,7 @@
 import { Array, Effect, Option } from "effect"
 import type { RunHistory } from "../../runs/RunHistory.ts"
 import type { StoredRun } from "../../runs/StoredRun.ts"
-import { fencedWrite, orUnavailable, type RunDialect, type RunRow } from "./RunDialect.ts"
+import { executeFencedWrite, orUnavailable, type RunDialect, type RunRow } from "./RunDialect.ts"
 import { decodeEvents, decodeKeyedRuns, decodeRuns } from "./runRows.ts"
 import { insertNotices } from "./sqlOutbox.ts"
 
@@ -50,10 +50,10 @@ const listRuns = (dialect: RunDialect): RunHistory["Type"]["list"] => {
 }
 
 /** History in the tables of a database. */
-export const sqlRunHistory = (dialect: RunDialect): RunHistory["Type"] => {
+export const makeSqlRunHistory = (dialect: RunDialect): RunHistory["Type"] => {
   const { sql } = dialect
   const available = orUnavailable(dialect)
-  const fenced = fencedWrite(dialect)
+  const fenced = executeFencedWrite(dialect)
   const findByKey: RunHistory["Type"]["findByKey"] = (key, since) =>
     available(Effect.map(
       sql`SELECT data, state, digest FROM runs WHERE idempotency_key = ${key} AND requested_at >= ${since}

@@ -3,7 +3,7 @@ import type { Fragment } from "@effect/sql/Statement"
 import { Array, Effect, Option } from "effect"
 import type { RunFence } from "../../runs/RunFence.ts"
 import type { RunOwnership } from "../../runs/RunOwnership.ts"
-import { fencedWrite, orUnavailable, type RunDialect } from "./RunDialect.ts"
+import { executeFencedWrite, orUnavailable, type RunDialect } from "./RunDialect.ts"
 import { decodeQueueHeads, decodeStepResults, decodeStoredRuns } from "./runRows.ts"
 
 /** Rules of ownership in one database. */
@@ -21,7 +21,7 @@ export const sqlRunOwnership = (
 ): Pick<RunOwnership["Type"], "unowned" | "takeOver" | "heads" | "stepResults" | "beginStep" | "completeStep"> => {
   const { sql } = dialect
   const available = orUnavailable(dialect)
-  const fenced = fencedWrite(dialect)
+  const fenced = executeFencedWrite(dialect)
   return {
     unowned: (except) =>
       available(Effect.map(

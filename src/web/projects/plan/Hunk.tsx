@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state"
 import { EditorView, lineNumbers } from "@codemirror/view"
 import { tags } from "@lezer/highlight"
 import { useEffect, useRef } from "react"
-import type { Hunk as Lines } from "./hunks.ts"
+import type { DiffHunk as Lines } from "./hunks.ts"
 
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "light-dark(#1b4fb3, #86aefc)" },

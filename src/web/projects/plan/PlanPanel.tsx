@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import type { ChangedFile } from "../../../schema/deploy/ChangedFile.ts"
 import type { ContainerPlan, PlannedFile } from "../../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../../schema/deploy/describeHook.ts"
-import { changedParts } from "../../../schema/deploy/plannedChanges.ts"
+import { filterChangedParts } from "../../../schema/deploy/plannedChanges.ts"
 import { isPullNote } from "../../../schema/deploy/pullNote.ts"
 import type { ComparedFile, Comparison } from "../../../schema/projects/Compare.ts"
 import { formatBytes } from "../../../schema/words/formatBytes.ts"
@@ -13,7 +13,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Empty, Loading, Warnings } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "./ChangedFileRow.tsx"
-import { changedVariables } from "./changedVariables.ts"
+import { computeChangedVariables } from "./changedVariables.ts"
 import { PlannedRow } from "./PlannedRow.tsx"
 import { PlannedServiceRow } from "./PlannedServiceRow.tsx"
 
@@ -25,7 +25,7 @@ const withDifference = ({ change, name }: PlannedFile, compared: ComparedFile | 
     name,
     change,
     ...diff === undefined ? {} : { diff },
-    ...keys === undefined ? {} : { variables: changedVariables(keys) }
+    ...keys === undefined ? {} : { variables: computeChangedVariables(keys) }
   }
 }
 
@@ -33,7 +33,7 @@ const Changes = ({ comparison, plan }: {
   readonly plan: ContainerPlan
   readonly comparison: Comparison | undefined
 }) => {
-  const { files, images } = changedParts(plan)
+  const { files, images } = filterChangedParts(plan)
   const services = plan.services.filter(({ change }) => change !== "keep")
   if (files.length + images.length + services.length === 0) {
     return (
@@ -66,7 +66,7 @@ const Changes = ({ comparison, plan }: {
 }
 
 const titleOf = (plan: ContainerPlan): string => {
-  const { files, images } = changedParts(plan)
+  const { files, images } = filterChangedParts(plan)
   const parts = [
     ...files.length === 0 ? [] : [formatCount(files.length, "file")],
     ...images.length === 0 ? [] : [formatCount(images.length, "image")]

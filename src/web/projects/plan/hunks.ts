@@ -1,12 +1,12 @@
 /** Hunk of a unified diff; `start` is its first line number in the new file. */
-export interface Hunk {
+export interface DiffHunk {
   readonly start: number
   readonly before: string
   readonly after: string
 }
 
 /** Parses the hunks of a unified diff. */
-export const parseHunks = (diff: string): ReadonlyArray<Hunk> => {
+export const parseHunks = (diff: string): ReadonlyArray<DiffHunk> => {
   const hunks: Array<{ start: number; before: Array<string>; after: Array<string> }> = []
   for (const line of diff.split("\n")) {
     const start = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line)?.[1]

@@ -8,10 +8,10 @@ import { Empty, Loading } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { PlannedRow } from "../plan/PlannedRow.tsx"
-import { shortImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortImageId.ts"
 
 const imageWords = (image: ReleaseImage | null): string =>
-  image === null ? "unknown image" : `${image.name} ${shortImageId(image.id)}`
+  image === null ? "unknown image" : `${image.name} ${shortenImageId(image.id)}`
 
 const imagesOf = ({ change, from, to }: ComparedService): string =>
   change === "new"

@@ -8,7 +8,7 @@ import { Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { changeWords } from "../plan/changeWords.ts"
 import { PlannedServiceRow } from "../plan/PlannedServiceRow.tsx"
-import { shortImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortImageId.ts"
 
 interface Difference {
   readonly name: string
@@ -23,10 +23,10 @@ const imageDifferences = (from: Release | undefined, to: Release): ReadonlyArray
   return [...new Set([...before.keys(), ...after.keys()])].map((name): Difference => {
     const [old, now] = [before.get(name), after.get(name)]
     if (now === undefined) return { name, change: "removed", detail: "" }
-    if (old === undefined) return { name, change: "new", detail: shortImageId(now) }
+    if (old === undefined) return { name, change: "new", detail: shortenImageId(now) }
     return old === now
-      ? { name, change: "same", detail: shortImageId(now) }
-      : { name, change: "changed", detail: `${shortImageId(old)} → ${shortImageId(now)}` }
+      ? { name, change: "same", detail: shortenImageId(now) }
+      : { name, change: "changed", detail: `${shortenImageId(old)} → ${shortenImageId(now)}` }
   })
 }
 

@@ -3,10 +3,10 @@ import { Link } from "wouter"
 import type { Release } from "../../../schema/deploy/Release.ts"
 import type { LocalProject } from "../../../schema/projects/Project.ts"
 import type { Run } from "../../../schema/runs/Run.ts"
-import { lastWords } from "../../../schema/runs/runVerdict.ts"
+import { findFinalMessage } from "../../../schema/runs/runVerdict.ts"
 import { formatCount } from "../../format/format.ts"
 import { Duration } from "../../runs/RunPanel.tsx"
-import { describeRun, outcomeOf } from "../../runs/runWords.ts"
+import { describeRun, describeRunOutcome } from "../../runs/runWords.ts"
 import { useStackRuns } from "../../runs/useStackRuns.ts"
 import { useCall } from "../../service/queries.ts"
 import { Age } from "../../ui/Age.tsx"
@@ -17,11 +17,11 @@ import { Empty, Failure, Waiting } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ReleaseDifference } from "./ReleaseDifference.tsx"
 import { RollbackDialog } from "./RollbackDialog.tsx"
-import { shortImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortImageId.ts"
 import { useComparedReleases } from "./useComparedReleases.ts"
 
 const RunEntry = ({ run }: { readonly run: Run }) => {
-  const { tone, word } = outcomeOf(run)
+  const { tone, word } = describeRunOutcome(run)
   return (
     <>
       <span className="entry-mark">
@@ -31,7 +31,7 @@ const RunEntry = ({ run }: { readonly run: Run }) => {
       <span>
         <Badge tone={tone}>{word}</Badge>
       </span>
-      <span className="quiet one-line">{lastWords(run) ?? run.steps.at(-1)?.detail ?? ""}</span>
+      <span className="quiet one-line">{findFinalMessage(run) ?? run.steps.at(-1)?.detail ?? ""}</span>
       <span className="quiet">{run.requestedBy.name} · {run.requestedBy.door}</span>
       <Age at={run.requestedAt} />
       <span className="end">
@@ -59,7 +59,7 @@ const ReleaseEntry = ({ isCompared, onBack, onCompare, release: { at, available,
       {current ? <Badge tone="good">current</Badge> : available ? null : <Badge tone="warn">an image is gone</Badge>}
     </span>
     <span className="quiet one-line">
-      {images.map((image) => `${image.name} ${shortImageId(image.id)}`).join(", ")}
+      {images.map((image) => `${image.name} ${shortenImageId(image.id)}`).join(", ")}
       {images.length === 0 ? "" : " · "}
       {formatCount(files.length, "file")}
     </span>

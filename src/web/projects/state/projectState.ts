@@ -5,7 +5,7 @@ import type { LocalProject } from "../../../schema/projects/Project.ts"
 import type { Container } from "../../../schema/servers/Container.ts"
 import { limitConcurrency, useCall, useOverview } from "../../service/queries.ts"
 import type { Tone } from "../../ui/tone.ts"
-import { stateBadge } from "./stateBadge.ts"
+import { buildStateBadge } from "./stateBadge.ts"
 
 /** Compares a project with its deployed copy; disabled without a server or a compose file. */
 export const useComparison = (project: LocalProject | undefined, enabled = true): UseQueryResult<Comparison, Error> =>
@@ -52,7 +52,7 @@ export interface ObservedState {
 }
 
 /** Published ports as Docker lists them, without the IPv6 duplicates. */
-export const portsOf = (containers: ReadonlyArray<Container>): string =>
+export const formatPublishedPorts = (containers: ReadonlyArray<Container>): string =>
   [...new Set(containers.flatMap(({ ports }) => ports.split(", ")))]
     .filter((port) => port !== "" && !port.startsWith("[::]"))
     .join(", ")
@@ -74,7 +74,7 @@ export const useProjectState = (project: LocalProject | undefined): ObservedStat
     ) ?? observed.servers[0]
   const containerNames = stack?.containerNames ?? []
   return {
-    ...stateBadge(observed),
+    ...buildStateBadge(observed),
     state: observed.state,
     reason: observed.state === "unknown" ? observed.stateReason : null,
     seenAt: Date.parse(stack?.observedAt ?? observed.observedAt),

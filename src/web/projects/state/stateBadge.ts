@@ -10,7 +10,7 @@ const tones: Record<ProjectState, Tone> = {
 }
 
 /** State of a project as the service computed it, with the number of containers that are up. */
-export const stateBadge = (
+export const buildStateBadge = (
   { servers: [stack], state }: ObservedProject
 ): { readonly tone: Tone; readonly words: string } => {
   const containers = stack?.containers ?? null
@@ -19,5 +19,5 @@ export const stateBadge = (
 }
 
 /** Tone of a project: busy during a run, else the tone of its state. */
-export const projectTone = (project: ObservedProject | undefined): Tone =>
+export const toProjectTone = (project: ObservedProject | undefined): Tone =>
   project === undefined ? "idle" : project.run !== null ? "busy" : tones[project.state]

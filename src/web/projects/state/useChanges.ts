@@ -3,7 +3,7 @@ import type { ContainerPlan } from "../../../schema/deploy/ContainerPlan.ts"
 import { countChanges } from "../../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../../schema/projects/Project.ts"
 import { useOverview } from "../../service/queries.ts"
-import { planKey, usePlan } from "./usePlan.ts"
+import { buildPlanKey, usePlan } from "./usePlan.ts"
 
 /** Time in milliseconds until the service counts again; until then a plan of this page is newer. */
 const countedWithin = 30_000
@@ -15,7 +15,7 @@ export const useChangesOf = (): (project: LocalProject) => number | null => {
   return (project) => {
     const counted = data?.projects.find(({ path }) => path === project.path)?.changes ?? null
     // Reads the cached plan of another screen without querying a server.
-    const plan = queries.getQueryState<ContainerPlan>(planKey(project))
+    const plan = queries.getQueryState<ContainerPlan>(buildPlanKey(project))
     const isNewer = plan !== undefined && dataUpdatedAt < plan.dataUpdatedAt + countedWithin
     return plan?.data !== undefined && (isNewer || counted === null) ? countChanges(plan.data) : counted
   }

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import type { LocalProject } from "../../../schema/projects/Project.ts"
-import { callOptions, limitConcurrency } from "../../service/queries.ts"
+import { buildCallOptions, limitConcurrency } from "../../service/queries.ts"
 
 /** Cache key of a project's plan. */
-export const planKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyArray<unknown> => [
+export const buildPlanKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyArray<unknown> => [
   "plan",
   path,
   serverId,
@@ -16,9 +16,9 @@ export const isReady = (
 ): boolean => serverId !== null && hasComposeFile
 
 /** Query of the deploy plan of a project; disabled while it is not ready for a deploy. */
-export const planQuery = (project: LocalProject, enabled = true) =>
-  callOptions(
-    planKey(project),
+export const buildPlanQuery = (project: LocalProject, enabled = true) =>
+  buildCallOptions(
+    buildPlanKey(project),
     (berth) =>
       limitConcurrency(
         berth.containerPlan({
@@ -29,4 +29,4 @@ export const planQuery = (project: LocalProject, enabled = true) =>
   )
 
 /** Fetches the deploy plan of a project. */
-export const usePlan = (project: LocalProject, enabled = true) => useQuery(planQuery(project, enabled))
+export const usePlan = (project: LocalProject, enabled = true) => useQuery(buildPlanQuery(project, enabled))

@@ -1,10 +1,10 @@
 import { Warnings } from "../../ui/Notes.tsx"
-import type { Found } from "./useSshDefaults.ts"
+import type { FoundSshDefaults } from "./useSshDefaults.ts"
 
 const labels = { host: "host", port: "port", username: "user", privateKey: "key", jump: "jump hosts" } as const
 
 /** Values from `~/.ssh/config` with their lines, and values that cannot be used. */
-export const FoundDefaults = ({ found: { alias, defaults } }: { readonly found: Found }) => (
+export const FoundDefaults = ({ found: { alias, defaults } }: { readonly found: FoundSshDefaults }) => (
   <>
     <div className="ssh-defaults" role="status">
       <p>

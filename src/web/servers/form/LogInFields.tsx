@@ -1,5 +1,5 @@
 import { Field } from "../../ui/Field.tsx"
-import { wayOf } from "./readServerForm.ts"
+import { parseAuthMethod } from "./readServerForm.ts"
 import type { ServerFormState } from "./useServerForm.ts"
 
 const KeyFields = ({ keyFile }: { readonly keyFile: string }) => (
@@ -26,7 +26,7 @@ export const LogInFields = ({ state: { keyFile, setWay, stored, way } }: { reado
       label="Log in with"
       {...(stored === undefined ? {} : { help: "Stored credentials are kept while host, port and user are unchanged" })}
     >
-      <select name="way" value={way} onChange={({ target: { value } }) => setWay(wayOf(value))}>
+      <select name="way" value={way} onChange={({ target: { value } }) => setWay(parseAuthMethod(value))}>
         {stored === undefined ? null : <option value="stored">what is stored</option>}
         <option value="agent">the SSH agent of this machine</option>
         <option value="key">a private key file</option>

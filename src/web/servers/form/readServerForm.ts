@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { Server, ServerInput } from "../../../schema/servers/Server.ts"
 
 /** SSH authentication method; `stored` keeps the credentials of a stored server. */
-export type Way = "stored" | "agent" | "key" | "password"
+export type AuthMethod = "stored" | "agent" | "key" | "password"
 
 const textIn = (form: FormData, name: string): string => {
   const value = form.get(name)
@@ -10,11 +10,12 @@ const textIn = (form: FormData, name: string): string => {
 }
 
 /** Reads an authentication method; the agent by default. */
-export const wayOf = (text: string): Way => text === "key" || text === "password" || text === "stored" ? text : "agent"
+export const parseAuthMethod = (text: string): AuthMethod =>
+  text === "key" || text === "password" || text === "stored" ? text : "agent"
 
-const wayIn = (form: FormData) => wayOf(textIn(form, "way"))
+const wayIn = (form: FormData) => parseAuthMethod(textIn(form, "way"))
 
-const credentials = (form: FormData, way: Exclude<Way, "stored">) => {
+const credentials = (form: FormData, way: Exclude<AuthMethod, "stored">) => {
   const secret = (name: string) => Redacted.make(textIn(form, name))
   const passphrase = textIn(form, "passphrase") === "" ? {} : { passphrase: secret("passphrase") }
   switch (way) {
@@ -34,7 +35,7 @@ const cleared = { agent: null, privateKey: null, passphrase: null, password: nul
  * Builds a request from the form.
  * @param stored edited server; credentials of other log-in methods are cleared, and so are omitted jump hosts
  */
-export const serverIn = (form: FormData, stored: Server | undefined): ServerInput => {
+export const readServerInput = (form: FormData, stored: Server | undefined): ServerInput => {
   const way = wayIn(form)
   const jump = textIn(form, "jump")
   return {

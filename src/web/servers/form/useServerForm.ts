@@ -5,7 +5,7 @@ import type { Server } from "../../../schema/servers/Server.ts"
 import type { ServerToStore } from "../../../schema/servers/ServerToStore.ts"
 import type { SettingsChangeQuery } from "../../../schema/settings/SettingsList.ts"
 import { call } from "../../service/berth.ts"
-import { serverIn, type Way } from "./readServerForm.ts"
+import { type AuthMethod, readServerInput } from "./readServerForm.ts"
 import { useSshDefaults } from "./useSshDefaults.ts"
 
 type Fields = Omit<ServerToStore, "id">
@@ -53,7 +53,7 @@ const useServerCalls = (stored: Server | undefined, onStored: (server: Server) =
 const useReader =
   (form: RefObject<HTMLFormElement | null>, settle: () => Promise<void>, stored: Server | undefined) => async () => {
     await settle()
-    return form.current?.reportValidity() === true ? serverIn(new FormData(form.current), stored) : undefined
+    return form.current?.reportValidity() === true ? readServerInput(new FormData(form.current), stored) : undefined
   }
 
 /**
@@ -64,7 +64,7 @@ export const useServerForm = (
   { onStored, stored }: { readonly stored?: Server | undefined; readonly onStored: (server: Server) => unknown }
 ) => {
   const form = useRef<HTMLFormElement>(null)
-  const [way, setWay] = useState<Way>(stored === undefined ? "agent" : "stored")
+  const [way, setWay] = useState<AuthMethod>(stored === undefined ? "agent" : "stored")
   const [keyFile, setKeyFile] = useState("")
   const [confirmed, setConfirmed] = useState<string>()
   const { plan, storing, trial } = useServerCalls(stored, onStored)

@@ -6,12 +6,12 @@ import { call } from "../../service/berth.ts"
 const isAlias = (text: string) => /^[A-Za-z0-9_.:%[\]-]{1,253}$/.test(text)
 
 /** A typed host, and its settings in `~/.ssh/config` of the service's user. */
-export interface Found {
+export interface FoundSshDefaults {
   readonly alias: string
   readonly defaults: SshDefaults
 }
 
-const lookUp = async (alias: string): Promise<Found> => ({
+const lookUp = async (alias: string): Promise<FoundSshDefaults> => ({
   alias,
   defaults: await call((berth) => berth.sshDefaults({ urlParams: { host: alias } }))
 })
@@ -37,7 +37,7 @@ export const useSshDefaults = (form: RefObject<HTMLFormElement | null>, onKey: (
     field.value = value
     filled.current.add(name)
   }
-  const fillFrom = ({ alias, defaults }: Found) => {
+  const fillFrom = ({ alias, defaults }: FoundSshDefaults) => {
     const host = input("host")
     // Another host may have been typed meanwhile.
     if (!defaults.isNamed || host?.value.trim() !== alias) return

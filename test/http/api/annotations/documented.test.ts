@@ -1,8 +1,8 @@
 import { OpenApi } from "@effect/platform"
 import { Predicate } from "effect"
 import { describe, expect, it } from "vitest"
-import { secured } from "../../../../src/http/api/annotations/documented.ts"
-import { failuresIn } from "../../../../src/http/api/annotations/failures.ts"
+import { documentSecurity } from "../../../../src/http/api/annotations/documented.ts"
+import { collectFailures } from "../../../../src/http/api/annotations/failures.ts"
 import { BerthApi } from "../../../../src/http/api/BerthApi.ts"
 
 const spec = OpenApi.fromApi(BerthApi)
@@ -53,7 +53,7 @@ describe("the description of the API", () => {
   })
 
   it("has the failures of every operation", () => {
-    expect([...failuresIn(BerthApi).keys()].sort()).toEqual(named.map(([id]) => id).sort())
+    expect([...collectFailures(BerthApi).keys()].sort()).toEqual(named.map(([id]) => id).sort())
   })
 
   it("tells the failures that an operation has, and not those of others", () => {
@@ -89,7 +89,7 @@ describe("the description of the API", () => {
 
   it("says where the service is, and asks for the token at every operation when there is one", () => {
     expect(spec.servers).toEqual([{ url: "/", description: expect.any(String) }])
-    expect(secured({ ...spec })).toMatchObject({
+    expect(documentSecurity({ ...spec })).toMatchObject({
       security: [{ token: [] }, { session: [] }, { plainSession: [] }],
       components: {
         securitySchemes: { session: { name: "__Host-berth_session" }, plainSession: { name: "berth_session" } }

@@ -3,7 +3,7 @@ import { Duration, Effect, Fiber } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../../src/pipelines/deploy/deploy.ts"
-import { stackAction } from "../../../../src/pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../../../src/pipelines/stacks/stackAction.ts"
 import { Runs } from "../../../../src/services/runs/Runs.ts"
 import { patience } from "../../../fixtures/patience.ts"
 import { berth, onServer, project, realServer } from "../../../fixtures/realProject.ts"
@@ -100,7 +100,7 @@ describe.skipIf(!realServer.available)(realServer.title("a deploy to a real Dock
           runs.list({ limit: 1 }),
           ({ runs: [run] }) => run?.state === "running" && run.steps.some(({ step }) => step === "health")
         ))
-        const [took, restarted] = yield* Effect.timed(stackAction("restart", placeOf(blog)))
+        const [took, restarted] = yield* Effect.timed(executeStackAction("restart", placeOf(blog)))
         expect(restarted).toMatchObject({ success: true, status: "healthy" })
         expect(Duration.toSeconds(took)).toBeLessThan(15 * patience)
         expect(yield* Fiber.poll(crashes)).toMatchObject({ _tag: "None" })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest"
-import type { SeenContainer } from "../../../../src/pipelines/activation/health/rememberStates.ts"
+import type { RememberedContainer } from "../../../../src/pipelines/activation/health/rememberStates.ts"
 import {
-  containerStatus,
+  computeContainerStatus,
+  computeStackStatus,
   describeComplaints,
-  stableAfterMillis,
-  stackStatus
+  stableAfterMillis
 } from "../../../../src/pipelines/activation/health/stackHealth.ts"
 
-const state = (overrides: Partial<SeenContainer> = {}): SeenContainer => ({
+const state = (overrides: Partial<RememberedContainer> = {}): RememberedContainer => ({
   id: "1",
   name: "shop_web_1",
   service: "web",
@@ -39,23 +39,23 @@ describe("containerStatus", () => {
     ["a one-shot that failed", { status: "exited", exitCode: 3 }, "exited"],
     ["dead", { status: "dead" }, "exited"]
   ])("%s", (_, overrides, status) => {
-    expect(containerStatus(state(overrides))).toBe(status)
+    expect(computeContainerStatus(state(overrides))).toBe(status)
   })
 })
 
 describe("stackStatus", () => {
   it("is the worst of its containers", () => {
     const containers = [state(), state({ service: "db", status: "exited", exitCode: 1 })]
-    expect(stackStatus([service("web"), service("db")], containers)).toBe("exited")
+    expect(computeStackStatus([service("web"), service("db")], containers)).toBe("exited")
   })
 
   it("is missing when a service has no container", () => {
-    expect(stackStatus([service("web"), service("db")], [state()])).toBe("missing")
-    expect(stackStatus([service("web")], [])).toBe("missing")
+    expect(computeStackStatus([service("web"), service("db")], [state()])).toBe("missing")
+    expect(computeStackStatus([service("web")], [])).toBe("missing")
   })
 
   it("does not wait for a service that a profile or no replica holds back", () => {
-    expect(stackStatus([service("web"), service("debug", false)], [state()])).toBe("healthy")
+    expect(computeStackStatus([service("web"), service("debug", false)], [state()])).toBe("healthy")
   })
 })
 
@@ -71,13 +71,13 @@ describe("containers that say nothing of the stack", () => {
     }]
   ])("%s", (_, overrides) => {
     const services = [service("web"), service("debug", false)]
-    expect(stackStatus(services, [state(), state(overrides)])).toBe("healthy")
+    expect(computeStackStatus(services, [state(), state(overrides)])).toBe("healthy")
     expect(describeComplaints(services, [state(), state(overrides)])).toBe("")
   })
 
   it("but what runs beside the file's services counts", () => {
     const included = state({ service: "included", health: "unhealthy" })
-    expect(stackStatus([service("web")], [state(), included])).toBe("unhealthy")
+    expect(computeStackStatus([service("web")], [state(), included])).toBe("unhealthy")
   })
 })
 

@@ -1,8 +1,8 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { composeWithoutValues } from "../../../../src/pipelines/projects/compose/composeWithoutValues.ts"
+import { maskComposeValues } from "../../../../src/pipelines/projects/compose/composeWithoutValues.ts"
 
-const shown = (text: string) => Option.getOrUndefined(composeWithoutValues(text))
+const shown = (text: string) => Option.getOrUndefined(maskComposeValues(text))
 
 describe("a compose file without values", () => {
   it("hides values that are commented out, wherever a comment may stand", () => {

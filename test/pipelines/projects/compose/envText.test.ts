@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { envValues, parseEnv } from "../../../../src/pipelines/projects/compose/envText.ts"
+import { parseEnv, resolveEnvValues } from "../../../../src/pipelines/projects/compose/envText.ts"
 
-const valuesOf = (text: string) => Object.fromEntries(envValues(parseEnv(text)).values)
+const valuesOf = (text: string) => Object.fromEntries(resolveEnvValues(parseEnv(text)).values)
 
 describe("parseEnv", () => {
   it("reads plain, exported, quoted and commented lines, whatever the line ends", () => {

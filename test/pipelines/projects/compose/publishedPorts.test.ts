@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { overlap, publishedPorts } from "../../../../src/pipelines/projects/compose/publishedPorts.ts"
+import { isOverlapping, listPublishedPorts } from "../../../../src/pipelines/projects/compose/publishedPorts.ts"
 
-const ports = (...written: ReadonlyArray<unknown>) => publishedPorts(written, (text) => text)
+const ports = (...written: ReadonlyArray<unknown>) => listPublishedPorts(written, (text) => text)
 const tcp = (first: number, last = first, address = "") => ({ first, last, address, protocol: "tcp" })
 
 describe("publishedPorts", () => {
@@ -34,7 +34,7 @@ describe("publishedPorts", () => {
 
   it("ends soon and takes only ports, whatever is written", () => {
     FastCheck.assert(FastCheck.property(FastCheck.anything(), FastCheck.string(), (value, text) => {
-      for (const { first, last } of [...publishedPorts(value, (all) => all), ...ports(value, text)]) {
+      for (const { first, last } of [...listPublishedPorts(value, (all) => all), ...ports(value, text)]) {
         expect(first >= 1 && first <= last && last <= 65_535).toBe(true)
       }
     }))
@@ -56,8 +56,8 @@ describe("publishedPorts", () => {
       const shared = Array.from({ length: 20 }, (_, index) => index + 1)
         .some((at) => at >= a.first && at <= a.last && at >= b.first && at <= b.last)
       const meet = a.address === "" || b.address === "" || a.address === b.address
-      expect(overlap(a, b)).toBe(shared && meet && a.protocol === b.protocol)
-      expect(overlap(b, a)).toBe(overlap(a, b))
+      expect(isOverlapping(a, b)).toBe(shared && meet && a.protocol === b.protocol)
+      expect(isOverlapping(b, a)).toBe(isOverlapping(a, b))
     }))
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { serviceDefinitions } from "../../../../src/pipelines/projects/compose/serviceDefinitions.ts"
+import { parseServiceDefinitions } from "../../../../src/pipelines/projects/compose/serviceDefinitions.ts"
 
-const web = (compose: string, env = "") => serviceDefinitions(compose, env).get("web")?.text
+const web = (compose: string, env = "") => parseServiceDefinitions(compose, env).get("web")?.text
 
 describe("the definition of a service", () => {
   it("is the same for what compose takes for the same", () => {
@@ -25,10 +25,13 @@ describe("the definition of a service", () => {
   })
 
   it("knows a service without containers, and nothing of what is not compose", () => {
-    const zero = serviceDefinitions("services: { web: { scale: 0 }, db: { deploy: { replicas: 0 } }, a: null }", "")
+    const zero = parseServiceDefinitions(
+      "services: { web: { scale: 0 }, db: { deploy: { replicas: 0 } }, a: null }",
+      ""
+    )
     expect([...zero.values()].map(({ isScaledToZero }) => isScaledToZero)).toEqual([true, true, false])
     for (const text of ["", "[", "services: 7", "a: &a [*a]", `services: ${"[".repeat(3000)}`]) {
-      expect(serviceDefinitions(text, "").size).toBe(0)
+      expect(parseServiceDefinitions(text, "").size).toBe(0)
     }
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { HostPortAction, hostPortAction } from "../../../../src/pipelines/upsert/hostPort/decideHostPort.ts"
+import { decideHostPortAction, HostPortAction } from "../../../../src/pipelines/upsert/hostPort/decideHostPort.ts"
 import type { AppEnv } from "../../../../src/schema/applications/PlatformApp.ts"
 import { env } from "../../applications/plans.ts"
 
@@ -15,6 +15,6 @@ describe("hostPortAction", () => {
     ["no value", [empty], HostPortAction.Change({ env: empty, old: null })],
     ["a hidden value", [env("HOST_PORT", { hidden: "secret" })], HostPortAction.Stop({ reason: "secret" })]
   ])("%s", (_, envs, expected) => {
-    expect(hostPortAction(envs, 3000)).toEqual(expected)
+    expect(decideHostPortAction(envs, 3000)).toEqual(expected)
   })
 })

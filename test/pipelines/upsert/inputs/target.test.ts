@@ -1,6 +1,6 @@
 import { Either, Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { targetNamed } from "../../../../src/pipelines/upsert/inputs/target.ts"
+import { findPlatformServer } from "../../../../src/pipelines/upsert/inputs/target.ts"
 
 const servers = [
   { uuid: "s-1", name: "localhost", ip: "10.0.0.1" },
@@ -10,7 +10,7 @@ const servers = [
   { uuid: "s-5", name: "blank", ip: "" }
 ]
 const named = (name: string, all: typeof servers = servers) =>
-  targetNamed(all, name, ["host.docker.internal"], "git.test")
+  findPlatformServer(all, name, ["host.docker.internal"], "git.test")
 
 describe("targetNamed", () => {
   it.each<[string, string, boolean, string | undefined]>([

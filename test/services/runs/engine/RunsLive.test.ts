@@ -26,7 +26,7 @@ import type { RunOwnership } from "../../../../src/services/runs/RunOwnership.ts
 import { RunRequest } from "../../../../src/services/runs/RunRequest.ts"
 import { Runs, type RunSpec } from "../../../../src/services/runs/Runs.ts"
 import { type RunStore, runStoreLayer } from "../../../../src/services/runs/RunStore.ts"
-import { durableStep, step, Steps } from "../../../../src/services/runs/Steps.ts"
+import { executeDurableStep, executeStep, Steps } from "../../../../src/services/runs/Steps.ts"
 import { runsTest } from "../../../layers/RunsTest.ts"
 import { makeRunStoreMemory, RunStoreMemory } from "../../../layers/RunStoreMemory.ts"
 import { settingsTest } from "../../../layers/SettingsTest.ts"
@@ -358,7 +358,7 @@ describe("Runs", () => {
         yield* TestClock.setTime(0)
         const runs = yield* Runs
         const told = yield* Deferred.make<Run>()
-        const slow = step("first", Effect.sleep("3 seconds"), () => "ok")
+        const slow = executeStep("first", Effect.sleep("3 seconds"), () => "ok")
         const fiber = yield* Effect.fork(
           Effect.provideService(runs.run(spec("deploy"), slow), RunRequest, {
             requestedBy: { door: "http", name: "ann" },
@@ -392,8 +392,8 @@ describe("Runs", () => {
         const runs = yield* Runs
         const gate = yield* Deferred.make<string>()
         const program = Effect.zipRight(
-          step("first", Effect.void, () => "ok"),
-          step("second", Deferred.await(gate), (detail) => detail)
+          executeStep("first", Effect.void, () => "ok"),
+          executeStep("second", Deferred.await(gate), (detail) => detail)
         )
         const fiber = yield* Effect.fork(runs.run(spec("upsert"), program))
         yield* settle
@@ -470,7 +470,7 @@ describe("Runs", () => {
       Effect.gen(function*() {
         const runs = yield* Runs
         const undone = yield* Ref.make(false)
-        const long = step("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
+        const long = executeStep("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
         const first = yield* Effect.fork(runs.run(spec("deploy"), long))
         yield* settle
         const firstId = yield* newestId
@@ -497,7 +497,7 @@ describe("Runs", () => {
         const runs = yield* Runs
         const done = yield* Ref.make<ReadonlyArray<string>>([])
         const slow = (name: string) =>
-          durableStep(
+          executeDurableStep(
             name,
             Schema.Void,
             () => Effect.zipRight(Effect.sleep("1 second"), Ref.update(done, (all) => [...all, name])),
@@ -553,7 +553,7 @@ describe("Runs", () => {
       const store = yield* sharedStore
       const { runs, shutdown } = yield* processOver(store, "5 seconds")
       const undone = yield* Ref.make(false)
-      const program = step("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
+      const program = executeStep("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
       yield* Effect.fork(Effect.uninterruptible(runs.run(spec("deploy"), program)))
       yield* settle
       const closing = yield* Effect.fork(shutdown)
@@ -571,7 +571,7 @@ describe("Runs", () => {
       const store = yield* sharedStore
       const performed = yield* Ref.make<ReadonlyArray<string>>([])
       const slow = (name: string) =>
-        durableStep(
+        executeDurableStep(
           name,
           Schema.String,
           (isRepeated) =>
@@ -696,7 +696,7 @@ describe("Runs", () => {
     Effect.gen(function*() {
       const store = yield* sharedStore
       const killed = yield* processOver(store)
-      yield* Effect.fork(killed.runs.run(spec("build"), step("build", Effect.never, () => "")))
+      yield* Effect.fork(killed.runs.run(spec("build"), executeStep("build", Effect.never, () => "")))
       yield* settle
       yield* Effect.fork(killed.runs.run(spec("build"), Effect.void))
       yield* settle

@@ -2,14 +2,14 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted, Ref, Stream, TestClock } from "effect"
 import { countBytes } from "../../../../src/services/runs/events/countBytes.ts"
 import { emitOutput } from "../../../../src/services/runs/events/emitOutput.ts"
-import { makeSteps, Steps, type StepsKeeper } from "../../../../src/services/runs/Steps.ts"
+import { makeSteps, Steps, type StepStore } from "../../../../src/services/runs/Steps.ts"
 import { settingsTest } from "../../../layers/SettingsTest.ts"
 
 /** A recorder, and what it was told. */
 const recorder = Effect.gen(function*() {
   const told = yield* Ref.make<ReadonlyArray<unknown>>([])
   const note = (what: unknown) => Ref.update(told, (all) => [...all, what])
-  const keeper: StepsKeeper = {
+  const keeper: StepStore = {
     run: "r",
     initial: [],
     onChange: () => Effect.void,

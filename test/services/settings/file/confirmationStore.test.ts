@@ -4,9 +4,13 @@ import { Effect, Option, Redacted } from "effect"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { confirmedDigests, confirmText, digestOf } from "../../../../src/services/settings/file/confirmationStore.ts"
+import {
+  confirmText,
+  digestSettingsText,
+  readConfirmedDigests
+} from "../../../../src/services/settings/file/confirmationStore.ts"
 import { describeUse } from "../../../../src/services/settings/file/describeUse.ts"
-import { settingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
+import { parseSettingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
 import { SettingsLive } from "../../../../src/services/settings/SettingsLive.ts"
 import { localSettings, settingsIn } from "../../../fixtures/settingsIn.ts"
 
@@ -45,7 +49,7 @@ describe.skipIf(process.platform === "win32")("settings that nobody named", () =
       const refused = {
         message: expect.stringContaining(`${file}: has changed since it was confirmed, and is not used`)
       }
-      const confirm = Effect.suspend(() => confirmText(file, digestOf(readFileSync(file))))
+      const confirm = Effect.suspend(() => confirmText(file, digestSettingsText(readFileSync(file))))
 
       expect(yield* Effect.flip(hosts)).toMatchObject(refused)
       yield* confirm
@@ -64,7 +68,7 @@ describe.skipIf(process.platform === "win32")("settings that nobody named", () =
       expect(yield* hosts).toEqual(["b"])
       for (const name of ["One", "Two", "Three"]) yield* settings.saveServer({ ...server, name })
       expect(yield* hosts).toEqual(["b", ...Array(3).fill(server.host)])
-      expect(yield* confirmedDigests(file)).toContain(digestOf(readFileSync(file)))
+      expect(yield* readConfirmedDigests(file)).toContain(digestSettingsText(readFileSync(file)))
       expect(readdirSync(notes)).toEqual(["trusted"])
     }).pipe(Effect.provide(localSettings)))
 
@@ -74,15 +78,15 @@ describe.skipIf(process.platform === "win32")("settings that nobody named", () =
       write(main("a"))
       const named = yield* settingsIn(SettingsLive(file))
       yield* named.saveServer(server)
-      expect(yield* confirmedDigests(file)).toEqual([])
+      expect(yield* readConfirmedDigests(file)).toEqual([])
       mkdirSync(notes, { recursive: true })
       for (const text of ["", "{", "[1]", `[{"file":"${file}"}]`, "null"]) {
         writeFileSync(join(notes, "trusted"), text)
-        expect(yield* confirmedDigests(file)).toEqual([])
+        expect(yield* readConfirmedDigests(file)).toEqual([])
       }
       yield* confirmText(file, "0".repeat(64))
-      expect(yield* confirmedDigests(file)).toEqual(["0".repeat(64)])
-      expect(yield* confirmedDigests(`${file}2`)).toEqual([])
+      expect(yield* readConfirmedDigests(file)).toEqual(["0".repeat(64)])
+      expect(yield* readConfirmedDigests(`${file}2`)).toEqual([])
     }).pipe(Effect.provide(localSettings), Effect.provide(Path.layer)))
 })
 
@@ -100,7 +104,7 @@ describe("describeUse", () => {
         `  - { id: "${id}", name: S${id}, host: h${id}, username: u, password: "\${file:~/.netrc}", privateKey: ~/.ssh/id }`
       )
     ].join("\n")
-    const uses = settingsDocument("berth.yaml", text).pipe((found) =>
+    const uses = parseSettingsDocument("berth.yaml", text).pipe((found) =>
       found._tag === "Right" ? describeUse(found.right) : []
     )
     expect(uses).toEqual([
@@ -119,7 +123,7 @@ describe("describeUse", () => {
     ["\"a, b@c:7\"", ["log in to a, b@c:7, u@h", "use your SSH agent, the keys of ~/.ssh"]]
   ])("tells of the jump hosts %s, and of the user's keys that they get", (jump, uses) => {
     const text = `servers:\n  - { id: a, name: A, host: h, username: u, jump: ${jump} }\n`
-    const found = settingsDocument("berth.yaml", text)
+    const found = parseSettingsDocument("berth.yaml", text)
     expect(found._tag === "Right" ? describeUse(found.right) : []).toEqual(uses)
   })
 })

@@ -5,7 +5,7 @@ import { Effect, Layer, Option } from "effect"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
 import { lockDirectory } from "../../../../src/services/locks/lockDirectory.ts"
-import { besideOwnSettings, locateSettings } from "../../../../src/services/settings/file/locateSettings.ts"
+import { locateSettings, resolveOwnSettingsPath } from "../../../../src/services/settings/file/locateSettings.ts"
 import { withEnv } from "../../../fixtures/settingsIn.ts"
 
 const located = (env: Readonly<Record<string, string>>, hasFileHere: boolean, given = Option.none<string>()) =>
@@ -53,7 +53,7 @@ describe("locateSettings", () => {
           if (home === undefined) delete process.env["HOME"]
           else process.env["HOME"] = home
           expect([home, yield* located({}, false)]).toEqual([home, named(own)])
-          expect([home, besideOwnSettings(yield* Path.Path, "trusted")]).toEqual([
+          expect([home, resolveOwnSettingsPath(yield* Path.Path, "trusted")]).toEqual([
             home,
             join(own, "..", "trusted")
           ])

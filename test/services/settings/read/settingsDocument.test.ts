@@ -2,10 +2,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { settingDefinitions } from "../../../../src/schema/Settings.ts"
 import { serverFields } from "../../../../src/services/settings/read/serverFields.ts"
-import { settingsDocument, settingsProblems } from "../../../../src/services/settings/read/settingsDocument.ts"
+import { listSettingsProblems, parseSettingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
 
 const messageOf = (text: string) =>
-  Either.match(settingsDocument("/etc/berth.yaml", text), { onLeft: ({ message }) => message, onRight: () => "fits" })
+  Either.match(parseSettingsDocument("/etc/berth.yaml", text), {
+    onLeft: ({ message }) => message,
+    onRight: () => "fits"
+  })
 
 const server = "servers:\n  - id: a\n    name: Main\n    host: h\n    username: u\n"
 
@@ -116,7 +119,7 @@ describe("settingsDocument", () => {
 
   it("finds everything that does not fit, line by line", () => {
     const text = "servers:\n  - name: x\n    prot: 22\n  - y\nplatform:\n  urll: x\n  timeout: 30\ntokn: a\n"
-    expect(settingsProblems("f", text).map(({ line, reason, setting }) => [line, setting, reason.split(".")[0]]))
+    expect(listSettingsProblems("f", text).map(({ line, reason, setting }) => [line, setting, reason.split(".")[0]]))
       .toEqual([
         [2, "servers[0].id", "is missing"],
         [2, "servers[0].host", "is missing"],
@@ -127,7 +130,7 @@ describe("settingsDocument", () => {
         [7, "platform.timeout", "must have a unit: write \"30 seconds\""],
         [8, "tokn", "is not a setting"]
       ])
-    expect(settingsProblems("f", server)).toEqual([])
+    expect(listSettingsProblems("f", server)).toEqual([])
   })
 
   it("never says what stood there", () => {

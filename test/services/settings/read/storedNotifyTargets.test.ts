@@ -1,12 +1,12 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Either, Option, Redacted } from "effect"
 import { it } from "vitest"
-import { settingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
-import { maskedText } from "../../../../src/services/settings/values/maskedText.ts"
+import { parseSettingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
+import { maskSettingsText } from "../../../../src/services/settings/values/maskedText.ts"
 import { localSettings, settingsWorkshop, withEnv } from "../../../fixtures/settingsIn.ts"
 
 const problemOf = (text: string) =>
-  Either.match(settingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
+  Either.match(parseSettingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
 const first = "{ name: team, url: \"https://hooks.example.com/secret-path\", events: [failed], format: slack }"
 const entry = (more: string) => `notify:\n  - ${first}\n  - ${more}\n`
 
@@ -40,7 +40,7 @@ describe("notify", () => {
 
   it("is masked where the text of the file is shown", () => {
     const text = entry("{ name: own, url: \"https://a.test/x\", events: [failed], format: json, secret: hush }")
-    const masked = Option.getOrThrow(maskedText(text, {}))
+    const masked = Option.getOrThrow(maskSettingsText(text, {}))
     expect(masked).not.toMatch(/secret-path|a\.test|hush/)
     expect(masked).toContain("name: team")
   })

@@ -1,11 +1,11 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Either, Redacted } from "effect"
 import { it } from "vitest"
-import { settingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
+import { parseSettingsDocument } from "../../../../src/services/settings/read/settingsDocument.ts"
 import { localSettings, settingsWorkshop, withEnv } from "../../../fixtures/settingsIn.ts"
 
 const problemOf = (text: string) =>
-  Either.match(settingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
+  Either.match(parseSettingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
 const entry = (more: string) => `http:\n  tokens:\n    - { name: ann, token: aaaa, role: viewer }\n    - ${more}\n`
 
 describe("http.tokens", () => {

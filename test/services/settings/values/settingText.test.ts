@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { FieldValue } from "../../../../src/services/settings/servers/yamlText.ts"
-import { maskedText } from "../../../../src/services/settings/values/maskedText.ts"
+import { maskSettingsText } from "../../../../src/services/settings/values/maskedText.ts"
 import { editSetting } from "../../../../src/services/settings/values/settingText.ts"
 
 const file =
@@ -53,7 +53,7 @@ describe("maskedText", () => {
 
   it("shows no secret, and every reference", () => {
     const masked = Option.getOrThrow(
-      maskedText(text, { settings: ["token"], server: { index: 0, fields: ["password"] } })
+      maskSettingsText(text, { settings: ["token"], server: { index: 0, fields: ["password"] } })
     )
     expect(masked).not.toContain(secret)
     expect(masked).toContain("token: \"*** (new)\"")

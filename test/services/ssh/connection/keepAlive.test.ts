@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
-import { onSilence } from "../../../../src/services/ssh/connection/keepAlive.ts"
+import { watchSilence } from "../../../../src/services/ssh/connection/keepAlive.ts"
 
 describe("a connection that brings nothing", () => {
   beforeEach(() => void vi.useFakeTimers())
@@ -7,7 +7,7 @@ describe("a connection that brings nothing", () => {
 
   it("is dead after 20 seconds, once", () => {
     const tell = vi.fn()
-    onSilence({ bytesRead: 7 }, tell)
+    watchSilence({ bytesRead: 7 }, tell)
     vi.advanceTimersByTime(19_999)
     expect(tell).not.toHaveBeenCalled()
     vi.advanceTimersByTime(60_000)
@@ -17,7 +17,7 @@ describe("a connection that brings nothing", () => {
   it("lives on with whatever comes in between, and is let go when nobody watches", () => {
     const tell = vi.fn()
     const socket = { bytesRead: 0 }
-    const stop = onSilence(socket, tell)
+    const stop = watchSilence(socket, tell)
     for (let times = 0; times < 10; times++) {
       vi.advanceTimersByTime(19_000)
       socket.bytesRead += 1

@@ -16,9 +16,9 @@ import {
 import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { dirname, join } from "node:path"
-import { baseUrl } from "../../../../src/http/listen/announce.ts"
+import { formatBaseUrl } from "../../../../src/http/listen/announce.ts"
 import { listen } from "../../../../src/http/listen/listen.ts"
-import { addressHere, RecordAddress } from "../../../../src/http/listen/recordAddress.ts"
+import { formatLocalUrl, RecordAddress } from "../../../../src/http/listen/recordAddress.ts"
 import { Http } from "../../../../src/http/server.ts"
 import { LocalFilesLive } from "../../../../src/services/local/LocalFilesLive.ts"
 import { servicesLive } from "../../../../src/services/ServicesLive.ts"
@@ -45,7 +45,10 @@ const start = (settingsFile: string) =>
       Layer.fresh(listen(http, services, { host: "127.0.0.1", port: 0 })),
       scope
     )
-    return { url: baseUrl(Context.get(context, HttpServer.HttpServer).address), end: Scope.close(scope, Exit.void) }
+    return {
+      url: formatBaseUrl(Context.get(context, HttpServer.HttpServer).address),
+      end: Scope.close(scope, Exit.void)
+    }
   })
 
 const found = (settingsFile: string, fits: (service: LiveService) => boolean = () => true) =>
@@ -133,7 +136,9 @@ describe("what a service leaves beside its settings", () => {
             })
           ),
           (server) => Effect.sync(() => server.close())
-        ).pipe(Effect.map((server) => baseUrl({ _tag: "TcpAddress", hostname: "127.0.0.1", port: portOf(server) })))
+        ).pipe(
+          Effect.map((server) => formatBaseUrl({ _tag: "TcpAddress", hostname: "127.0.0.1", port: portOf(server) }))
+        )
       const earlier = yield* Effect.promise(() =>
         fetch(`${left.address}/api/health`, { headers: { "berth-challenge": "a".repeat(43) } })
       )
@@ -209,7 +214,7 @@ describe("what a service leaves beside its settings", () => {
   })
 
   it("says where it is reached from its own machine", () => {
-    const at = (hostname: string) => addressHere({ _tag: "TcpAddress", hostname, port: 3100 })
+    const at = (hostname: string) => formatLocalUrl({ _tag: "TcpAddress", hostname, port: 3100 })
     expect([at("0.0.0.0"), at("::"), at("::1"), at("10.0.0.5")])
       .toEqual(["http://127.0.0.1:3100", "http://[::1]:3100", "http://[::1]:3100", "http://10.0.0.5:3100"])
   })

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path"
 import type { StateStore } from "../../../../src/services/runs/RunStore.ts"
 import { makeRunStoreIn } from "../../../../src/services/state/embedded/embeddedRunStore.ts"
-import { holderOf, isHeldHere } from "../../../../src/services/state/embedded/storeHolder.ts"
+import { describeStoreHolder, isHeldHere } from "../../../../src/services/state/embedded/storeHolder.ts"
 import { outboxBehaves } from "../../../fixtures/outbox.ts"
 import { behaves, stored, storedRun as run } from "../../../fixtures/storedRuns.ts"
 import { inPart } from "../../../fixtures/thorough.ts"
@@ -147,23 +147,23 @@ describe("runs in a file", () => {
   it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "berth.db")
-      expect(yield* holderOf(file)).toEqual(Option.none())
+      expect(yield* describeStoreHolder(file)).toEqual(Option.none())
       yield* using(file, (store) =>
         Effect.gen(function*() {
           const many = [1, 2, 3, 4, 5].map((number) =>
             run(number, { state: "running", subject: { appName: `a${number}` } })
           )
           yield* Effect.forEach(many, (run) => store.history.insert(stored(run)))
-          expect(yield* holderOf(file)).toEqual(
+          expect(yield* describeStoreHolder(file)).toEqual(
             Option.some(`deploy of a1, deploy of a2, deploy of a3, 2 more, process ${process.pid}`)
           )
           yield* Effect.forEach(many.slice(1), (run) => store.history.save({ ...run, state: "failed" }, 1))
-          expect(yield* holderOf(file)).toEqual(Option.some(`deploy of a1, process ${process.pid}`))
+          expect(yield* describeStoreHolder(file)).toEqual(Option.some(`deploy of a1, process ${process.pid}`))
         }))
       const { pid } = spawnSync(process.execPath, ["--version"])
       for (const text of [JSON.stringify({ pid, runs: [] }), "{", "x".repeat(200_000)]) {
         writeFileSync(`${file}.holder`, text)
-        expect(yield* holderOf(file)).toEqual(Option.none())
+        expect(yield* describeStoreHolder(file)).toEqual(Option.none())
       }
     }))
 
