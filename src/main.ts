@@ -2,12 +2,12 @@ import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer, Option } from "effect"
 import { askToConfirm } from "./cli/connection/askToConfirm.ts"
 import { NodeScreen } from "./cli/terminal/nodeScreen.ts"
+import { formatUsage } from "./formatUsage.ts"
 import { NotStarted } from "./http/listen/configuredPort.ts"
 import { version } from "./schema/version.ts"
 import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { requireConfirmedSettings } from "./services/settings/file/requireConfirmedSettings.ts"
-import { formatUsage } from "./usage.ts"
 
 const serveWith = (config: Option.Option<string>) =>
   requireConfirmedSettings(config).pipe(

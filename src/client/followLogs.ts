@@ -3,7 +3,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { type LogEvent, LogLine, LogLinesDropped, LogUnavailable } from "../schema/servers/Logs.ts"
 import { type BerthError, makeRefusal, makeUnexpectedAnswer, readErrorMessage } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
-import { streamServerEvents } from "./serverEvents.ts"
+import { streamServerEvents } from "./streamServerEvents.ts"
 
 /** Selection of the lines of a log. */
 export interface FollowedLines {

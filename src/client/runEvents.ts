@@ -4,7 +4,7 @@ import { Run, StepProgress } from "../schema/runs/Run.ts"
 import { LogLinesDropped } from "../schema/servers/Logs.ts"
 import { type BerthError, makeUnexpectedAnswer } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
-import { streamServerEvents } from "./serverEvents.ts"
+import { streamServerEvents } from "./streamServerEvents.ts"
 
 /** Event of a run. A watcher that reconnects sends the `id` of its last one to get those after it. */
 export const RunEvent = Schema.Union(

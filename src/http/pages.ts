@@ -6,7 +6,7 @@ import { Settings } from "../services/settings/Settings.ts"
 import { buildReferencePage, buildSpecResponse, withToken } from "./reference.ts"
 import { requiresToken } from "./session/holders.ts"
 import { makeWebPage } from "./webPage.ts"
-import { makeEndpointNotFound } from "./wire/noSuchEndpoint.ts"
+import { makeEndpointNotFound } from "./wire/makeEndpointNotFound.ts"
 import { normalizeTarget } from "./wire/requestTarget.ts"
 
 const welcomeText = `Berth ${version}

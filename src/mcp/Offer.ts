@@ -2,8 +2,8 @@ import type { Effect } from "effect"
 import type { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import type { Tool } from "./answers/Tool.ts"
+import { listTools } from "./listTools.ts"
 import { readResource, resources, resourceTemplates } from "./resources.ts"
-import { listTools } from "./toolsFor.ts"
 
 /** Name and address of a resource or resource template. */
 interface Named {

@@ -49,7 +49,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
         outlives: () => Effect.succeed(true),
         elsewhere: () => Effect.succeedNone
       })
-      const { makeAgentSessions: agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
+      const { makeAgentSessions: agentSessions } = yield* Effect.promise(() => import("./makeAgentSessions.ts"))
       return yield* Scope.extend(
         agentSessions(yield* loadOffer, (caller: Caller) => {
           const asCaller = makeHandlerFetch((request) => handle(request, Context.make(CurrentCaller, caller)))

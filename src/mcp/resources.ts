@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
+import { buildToolSchema } from "./answers/buildToolSchema.ts"
 import { escapeFields } from "./answers/escapedData.ts"
+import { fitToBudget } from "./answers/fitToBudget.ts"
 import { RunBrief, summarizeRun } from "./answers/runOutcome.ts"
-import { buildToolSchema } from "./answers/slimSchema.ts"
-import { fitToBudget } from "./answers/withinBudget.ts"
 import { guide, guideUri } from "./guide.ts"
 
 /** The resources that have an address of their own. */

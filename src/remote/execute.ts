@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { ServerAccess } from "../schema/servers/Server.ts"
 import { RemoteCommandFailed, type SshError } from "../schema/servers/Ssh.ts"
-import { scrubText } from "../services/secrets/scrubbed.ts"
+import { scrubText } from "../services/secrets/scrubText.ts"
 import { listServerSecrets } from "../services/secrets/secretsInUse.ts"
 import type { RemoteCommand } from "../services/ssh/RemoteCommand.ts"
 import { type ExecOptions, type RemoteExit, Ssh } from "../services/ssh/Ssh.ts"

@@ -5,9 +5,9 @@ import type { SshError } from "../../src/schema/servers/Ssh.ts"
 import { countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
+import { scrubServerSecrets } from "../../src/services/ssh/scrubServerSecrets.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
 import type { ExecOptions, RemoteExit } from "../../src/services/ssh/Ssh.ts"
-import { scrubServerSecrets } from "../../src/services/ssh/withoutServerSecrets.ts"
 
 /** A command that a server was asked to run, with everything that was written to it. */
 export interface AskedCommand extends RemoteCommand {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
-import { listTools } from "../../src/mcp/toolsFor.ts"
+import { listTools } from "../../src/mcp/listTools.ts"
 
 const never = () => Effect.dieMessage("The service was asked")
 const unasked = Berth.of({

@@ -2,13 +2,13 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { formatServerReference } from "../../schema/servers/findServer.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
 import { flagOption, optionalArgument } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
+import { formatTable } from "../terminal/formatTable.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatTable } from "../terminal/table.ts"
 
 /** Queries the servers concurrently and keeps each success or failure. */
 const askEach = <A>(

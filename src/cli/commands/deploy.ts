@@ -4,6 +4,7 @@ import { deployAllTargets } from "../deploys/deployAllTargets.ts"
 import { printDeployEnd } from "../deploys/printDeployEnd.ts"
 import { buildFirst, projectName, requireService, startWithoutWaiting } from "../deploys/startDeploy.ts"
 import { yes } from "../options/common.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import {
   describeLocation,
   locateStack,
@@ -12,7 +13,6 @@ import {
   readPlacedProject,
   resolveProject
 } from "../options/projects.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
 import { flagOption, optionalArgument } from "../parse/parameters.ts"
 import { formatDeployPlan, hasPlannedChanges } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { classifyFinding, type Finding, firstSteps } from "../../schema/Health.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { showAnswer } from "../connection/withService.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import { defineCommandGroup } from "../parse/command.ts"
 import { argument } from "../parse/parameters.ts"
 import { printTable } from "../terminal/printTable.ts"

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import { flagOption } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
+import { formatTable } from "../terminal/formatTable.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatTable } from "../terminal/table.ts"
 
 export const portCommand = defineServiceCommand(
   {

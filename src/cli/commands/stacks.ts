@@ -5,6 +5,7 @@ import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { printDeployEnd } from "../deploys/printDeployEnd.ts"
 import { yes } from "../options/common.ts"
+import { defineServiceCommand } from "../options/defineServiceCommand.ts"
 import {
   describeLocation,
   locateNamedStack,
@@ -12,16 +13,15 @@ import {
   pickStackLocation,
   type StackLocation
 } from "../options/projects.ts"
-import { defineServiceCommand } from "../options/serviceCommand.ts"
 import { flagOption, optionalArgument } from "../parse/parameters.ts"
 import { formatReleaseComparison, formatRollbackPlan } from "../plans/releaseLines.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes, verdictCode } from "../terminal/exitCodes.ts"
+import { formatTable } from "../terminal/formatTable.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { formatTable } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")

@@ -2,9 +2,9 @@ import { Context, Effect, Option, type Scope } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { type Failed, Usage } from "../terminal/commandErrors.ts"
+import { quoteShellWord } from "../terminal/quoteShellWord.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { quoteShellWord } from "../terminal/shellWord.ts"
 import { Connection } from "./Connection.ts"
 
 /** Parsed values of the common options. */

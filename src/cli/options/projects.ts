@@ -17,8 +17,8 @@ import { cut, quoteInput } from "../../schema/words/quoted.ts"
 import type { Input } from "../parse/command.ts"
 import { textOption } from "../parse/parameters.ts"
 import { Failed, NoSuchProject, Usage } from "../terminal/commandErrors.ts"
+import { quoteShellWord } from "../terminal/quoteShellWord.ts"
 import { escapeInline } from "../terminal/safeText.ts"
-import { quoteShellWord } from "../terminal/shellWord.ts"
 import { findStoredServer } from "./findStoredServer.ts"
 
 /** Options that override the server and path of container.json. */

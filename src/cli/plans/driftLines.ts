@@ -1,8 +1,8 @@
 import { differencesIn, type Drift, type DriftPart } from "../../schema/applications/Drift.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
+import { formatTable } from "../terminal/formatTable.ts"
 import { escapeInline } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
-import { formatTable } from "../terminal/table.ts"
 import { formatValue } from "./platformPlan.ts"
 
 type Differences = Pick<Drift, "diffs" | "routes" | "hook" | "others" | "unknown">

@@ -7,7 +7,7 @@ import { escapeInline } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { handleInterrupt } from "./handleInterrupt.ts"
 import { makeRunView } from "./makeRunView.ts"
-import { suggestRemedyCommands } from "./remedyCommands.ts"
+import { suggestRemedyCommands } from "./suggestRemedyCommands.ts"
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 

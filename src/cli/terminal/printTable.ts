@@ -1,6 +1,6 @@
 import { Effect } from "effect"
+import { formatTable } from "./formatTable.ts"
 import { Screen } from "./Screen.ts"
-import { formatTable } from "./table.ts"
 
 /** Prints a table, or a sentence if there are no rows. */
 export const printTable = (

@@ -1,4 +1,4 @@
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 
 /** Formats a duration: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 d`. */
 export const formatDuration = (millis: number): string => {

@@ -3,7 +3,7 @@ import { quoteInput } from "../../schema/words/quoted.ts"
 import { anonymousCaller, type Caller, type KnownCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { isKnown, mayCall } from "../../services/access/rights.ts"
 import { type AccessTokens, findTokenHolder, requiresToken } from "../session/holders.ts"
-import { isSameSecret } from "../session/sameSecret.ts"
+import { isSameSecret } from "../session/isSameSecret.ts"
 import { normalizeTarget, type RequestTarget } from "../wire/requestTarget.ts"
 import { describeBodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 

@@ -1,5 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { executeStackAction } from "../../pipelines/stacks/stackAction.ts"
+import { executeStackAction } from "../../pipelines/stacks/executeStackAction.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { toNetwork } from "./networkOf.ts"
+import { toNetwork } from "./toNetwork.ts"
 
 /** Wrong tokens of an address that are answered at once; each further one waits twice as long as the one before it. */
 export const freeTries = 3

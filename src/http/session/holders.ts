@@ -2,7 +2,7 @@ import { Option, Redacted } from "effect"
 import { type NamedToken, nameOfToken } from "../../schema/Settings.ts"
 import { type KnownCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { digestSecret, type SessionOwner } from "../../services/sessions/Sessions.ts"
-import { isSameSecret } from "./sameSecret.ts"
+import { isSameSecret } from "./isSameSecret.ts"
 
 /** The tokens that let callers in. */
 export interface AccessTokens {

@@ -5,7 +5,7 @@ import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { redactText } from "../../services/secrets/shownText.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { makeEndpointNotFound } from "./noSuchEndpoint.ts"
+import { makeEndpointNotFound } from "./makeEndpointNotFound.ts"
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 

@@ -3,11 +3,11 @@ import type { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
 import { quoteInput } from "../../schema/words/quoted.ts"
+import { buildToolSchema, type ObjectSchema } from "./buildToolSchema.ts"
 import { escapeFields } from "./escapedData.ts"
 import { fenceData } from "./fenceData.ts"
+import { fitToBudget, LeftOut } from "./fitToBudget.ts"
 import { shortenText } from "./shortenAnswer.ts"
-import { buildToolSchema, type ObjectSchema } from "./slimSchema.ts"
-import { fitToBudget, LeftOut } from "./withinBudget.ts"
 
 /** Receives progress messages while the caller waits. */
 export type ProgressListener = (progress: string) => Effect.Effect<void>

@@ -5,9 +5,9 @@ import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
 import { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
 import { Verification } from "../../schema/applications/Verify.ts"
 import { PlanHash } from "../../schema/basics/planHash.ts"
+import { omitNull } from "../answers/omitNull.ts"
 import { awaitRunOutcome, RunBrief } from "../answers/runOutcome.ts"
 import { defineTool } from "../answers/Tool.ts"
-import { omitNull } from "../answers/withoutNull.ts"
 
 const declared = { ...AppRequest.fields, appName: omitNull(AppRequest.fields.appName) }
 const input = Schema.Struct(declared)

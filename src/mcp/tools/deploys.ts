@@ -6,9 +6,9 @@ import { ContainerPlanRequest, RollbackRequest } from "../../schema/deploy/Deplo
 import { ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
 import { PlannedTarget, TargetsPlan, TargetsPlanHash } from "../../schema/targets/Targets.ts"
+import { omitNull } from "../answers/omitNull.ts"
 import { awaitRunOutcome, RunBrief } from "../answers/runOutcome.ts"
 import { defineTool } from "../answers/Tool.ts"
-import { omitNull } from "../answers/withoutNull.ts"
 
 const planned = {
   projectPath: ContainerPlanRequest.fields.projectPath,

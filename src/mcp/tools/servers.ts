@@ -3,7 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { DeployedProject } from "../../schema/servers/Container.ts"
 import { serverId } from "../../schema/words/describedFields.ts"
 import { fenceData } from "../answers/fenceData.ts"
-import { leastBytes, mostBytes, tailLogs, usualBytes } from "../answers/newestLogs.ts"
+import { leastBytes, mostBytes, tailLogs, usualBytes } from "../answers/tailLogs.ts"
 import { defineTool } from "../answers/Tool.ts"
 
 export const scanServer = defineTool({

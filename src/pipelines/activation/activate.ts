@@ -1,6 +1,6 @@
 import { Data, Deferred, Duration, Effect, Mailbox, Option, type Scope, Stream } from "effect"
 import { activateCommand, type Activation } from "../../remote/activation/activateCommand.ts"
-import { parseComposeError } from "../../remote/activation/composeError.ts"
+import { parseComposeError } from "../../remote/activation/parseComposeError.ts"
 import { type Bridge, parseBridges } from "../../remote/bridge/bridgeCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { scrubServerOutput } from "../../remote/execute.ts"

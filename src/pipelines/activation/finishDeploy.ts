@@ -1,7 +1,7 @@
 import { Duration, Effect, Either, Option, type Scope } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import type { Steps } from "../../services/runs/Steps.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"

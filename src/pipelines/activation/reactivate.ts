@@ -8,7 +8,7 @@ import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { computeSha256 } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { listEnvFileNames } from "../projects/envFileNames.ts"
+import { listEnvFileNames } from "../projects/listEnvFileNames.ts"
 import { activate, type ActivationFacts } from "./activate.ts"
 
 /** The images of a release are there, and only have to get their names back. */

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
-import { parseComposeError } from "../../remote/activation/composeError.ts"
 import { ActivationOutcome } from "../../remote/activation/outcomeCommand.ts"
+import { parseComposeError } from "../../remote/activation/parseComposeError.ts"
 import { scrubServerOutput } from "../../remote/execute.ts"
 import type { ContainerState } from "../../remote/stack/inspectCommand.ts"
 import { DeployFailed, type DeployResult } from "../../schema/deploy/Deploy.ts"

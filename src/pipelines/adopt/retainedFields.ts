@@ -1,5 +1,5 @@
 import { PlatformEntry, type RawEntry } from "../../schema/applications/PlatformFile.ts"
-import type { LiveEntry } from "./liveEntry.ts"
+import type { LiveEntry } from "./buildLiveEntry.ts"
 
 const isReadable = ({ entry, unknown }: LiveEntry) => (key: string) =>
   key !== "service" && !unknown.some(({ field }) => field === key) && (key !== "server" || "server" in entry)

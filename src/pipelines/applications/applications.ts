@@ -13,7 +13,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { logScrubbedWarning } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { buildCreateFields, type CreateDefaults } from "./createFields.ts"
+import { buildCreateFields, type CreateDefaults } from "./buildCreateFields.ts"
 import { disclosure, relayAnswer } from "./disclosure.ts"
 import { findHostPort } from "./hostPort.ts"
 

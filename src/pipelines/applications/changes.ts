@@ -5,7 +5,7 @@ import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import type { RecordField } from "../../schema/applications/recordColumns.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "./appPlan.ts"
-import { buildCreateFields, type CreateDefaults, requestedKeys } from "./createFields.ts"
+import { buildCreateFields, type CreateDefaults, requestedKeys } from "./buildCreateFields.ts"
 import {
   listAlwaysWritten,
   listUpsertFields,

@@ -16,7 +16,7 @@ import type { TextPosition } from "../../services/parsing/ParseProblem.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { decodePart, makeInvalidAt, parseJsonSource } from "../projects/files/projectSource.ts"
-import { readProjectText } from "../projects/files/projectText.ts"
+import { readProjectText } from "../projects/files/readProjectText.ts"
 import { maskEntries } from "./maskEntries.ts"
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })

@@ -11,9 +11,9 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { redactJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
 import { makeInvalidAt, parseJsonSource } from "../projects/files/projectSource.ts"
-import { readProjectText } from "../projects/files/projectText.ts"
+import { readProjectText } from "../projects/files/readProjectText.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 
 const mostMiB = 16
 const usualLimit = 20

@@ -1,10 +1,10 @@
 import { Array, Option } from "effect"
 import type { ArchiveName } from "../../remote/activation/activateCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { findKnownLayers } from "./findKnownLayers.ts"
 import type { ArchiveImage, ImageArchive } from "./imageArchive.ts"
 import type { ImageLayout } from "./imageLayout.ts"
 import { buildImageTar, type ImageTar } from "./imageTar.ts"
-import { findKnownLayers } from "./knownLayers.ts"
 import { type EngineFacts, partialLoad } from "./partialLoad.ts"
 
 interface LaidOut extends Pick<ArchiveImage, "configId" | "layers" | "repoTags"> {

@@ -4,7 +4,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
-import type { ProxyView } from "./judgeRollout.ts"
+import type { ProxyView } from "./decideBridgedRollout.ts"
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host).toLowerCase()

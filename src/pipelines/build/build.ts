@@ -12,8 +12,8 @@ import { Runs } from "../../services/runs/Runs.ts"
 import { executeStep } from "../../services/runs/Steps.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
 import { findFirstNamed, findNewestTar, findProjectFiles } from "../projects/files/projectFiles.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 import { runBuildScript } from "./runBuildScript.ts"
 
 /** Bytes of a build's output that are kept: the last ones. */

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
 import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { readProjectText } from "../projects/files/projectText.ts"
+import { readProjectText } from "../projects/files/readProjectText.ts"
 
 // Other shells do not know them, and take them for scripts.
 const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]

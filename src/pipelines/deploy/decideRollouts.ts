@@ -4,8 +4,8 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { Transfer } from "../archive/transfer.ts"
-import { decideBridgedRollouts } from "../bridge/judgeRollouts.ts"
-import { readProjectText } from "../projects/files/projectText.ts"
+import { decideBridgedRollouts } from "../bridge/decideBridgedRollouts.ts"
+import { readProjectText } from "../projects/files/readProjectText.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 import { planServiceChanges } from "./serviceChanges.ts"
 
@@ -19,7 +19,7 @@ interface Known {
 /** Few deploys ask the platform: what does is loaded then. */
 const askPlatform = (directory: string) =>
   Effect.flatMap(
-    Effect.promise(() => import("../bridge/platformAddresses.ts")),
+    Effect.promise(() => import("../bridge/readPlatformAddresses.ts")),
     ({ readPlatformAddresses: platformAddresses }) => platformAddresses(directory)
   )
 

@@ -1,5 +1,5 @@
 import { Duration, Option } from "effect"
-import { formatMachineAddress } from "../../schema/servers/addressOf.ts"
+import { formatMachineAddress } from "../../schema/servers/formatMachineAddress.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { listPlannedHooks } from "../hooks/Hooks.ts"
 import type { FactKinds, Facts } from "../plans/Fact.ts"

@@ -1,5 +1,5 @@
 import { Array, Option } from "effect"
-import { normalizeImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/normalizeImageName.ts"
 import type { PlannedImage } from "../../schema/deploy/ContainerPlan.ts"
 import { blockSize, computePaddedSize } from "../archive/tarHeader.ts"
 import { computeTransferSize, listArchiveNames, resolveImageIds, type Transfer } from "../archive/transfer.ts"

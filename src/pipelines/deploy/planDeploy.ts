@@ -5,12 +5,12 @@ import { containerConfigName, ProjectFileInvalid } from "../../schema/projects/P
 import { suggestNearest } from "../../schema/words/nearest.ts"
 import { quoteInput } from "../../schema/words/quoted.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { findProjectArchive } from "../archive/projectArchive.ts"
+import { findProjectArchive } from "../archive/findProjectArchive.ts"
 import { type Hooks, toHooks } from "../hooks/Hooks.ts"
 import { type ComposeFile, readComposeFile } from "../projects/compose/composeFile.ts"
 import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { normalizeRelativeName } from "../projects/files/relativeName.ts"
+import { normalizeRelativeName } from "../projects/files/normalizeRelativeName.ts"
 
 /** Desired state of a project on a server, by its files alone. */
 export interface DeployPlan {

@@ -1,5 +1,5 @@
 import type { ExistingStack } from "../../remote/deploy/preflightCommand.ts"
-import { normalizeImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/normalizeImageName.ts"
 import type { PlannedService } from "../../schema/deploy/ContainerPlan.ts"
 import type { ComposeService } from "../projects/compose/composeFile.ts"
 import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"

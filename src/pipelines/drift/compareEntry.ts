@@ -6,7 +6,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { type AppPlan, planEntry } from "../applications/appPlan.ts"
 import { findLastApplied } from "../applications/changelog.ts"
 import { buildUpdateFields } from "../applications/changes.ts"
-import { computeDriftDiffs } from "../applications/driftDiffs.ts"
+import { computeDriftDiffs } from "../applications/computeDriftDiffs.ts"
 import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformFile.ts"
 
 /** Declared values, whose spelling the record adopts where the platform means the same. */

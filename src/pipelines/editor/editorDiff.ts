@@ -13,7 +13,7 @@ import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProce
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
-import { checkLocalName } from "../pull/localName.ts"
+import { checkLocalName } from "../pull/checkLocalName.ts"
 
 const largest = 64 * 1024 * 1024
 

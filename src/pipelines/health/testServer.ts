@@ -9,7 +9,7 @@ import {
 } from "../../schema/servers/Server.ts"
 import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { scrubText } from "../../services/secrets/scrubbed.ts"
+import { scrubText } from "../../services/secrets/scrubText.ts"
 import { listServerSecrets } from "../../services/secrets/secretsInUse.ts"
 import { hasReference } from "../../services/settings/read/reference.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"

@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { HookName } from "../../schema/deploy/Hooks.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import { emitOutput } from "../../services/runs/events/emitOutput.ts"
 import { Steps } from "../../services/runs/Steps.ts"

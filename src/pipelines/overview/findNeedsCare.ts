@@ -7,8 +7,8 @@ import {
   type Overview
 } from "../../schema/Overview.ts"
 import { formatFileProblem } from "../../schema/projects/Project.ts"
-import { pluralize } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import type { BrokenRoute } from "./observeRoutes.ts"
 
 type Observed = Pick<Overview, "applications" | "errors" | "observedAt" | "projects" | "servers">

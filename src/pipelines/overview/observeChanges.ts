@@ -3,8 +3,8 @@ import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import { parseRemotePath } from "../../schema/servers/RemotePath.ts"
 import { planContainers } from "../deploy/containerPlan.ts"
 import { listDeployPlaces } from "../projects/inspectProject.ts"
-import type { KnownProject } from "./cachedProjects.ts"
 import type { ServerObservation } from "./observeServers.ts"
+import type { KnownProject } from "./readCachedProjects.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
 /** Shorter than the page's polling, so that each look counts anew. */

@@ -1,8 +1,8 @@
 import { Either, Option } from "effect"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import type { Server } from "../../schema/servers/Server.ts"
-import type { KnownProject } from "./cachedProjects.ts"
 import type { RoutedDomain } from "./observeRoutes.ts"
+import type { KnownProject } from "./readCachedProjects.ts"
 
 const mostUrls = 20
 

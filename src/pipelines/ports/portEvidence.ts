@@ -11,7 +11,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { parseEnv, resolveEnvValues } from "../projects/compose/envText.ts"
-import { readProjectText } from "../projects/files/projectText.ts"
+import { readProjectText } from "../projects/files/readProjectText.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import {
   highestPort,

@@ -4,8 +4,8 @@ import { type ContainerConfig, ProjectFileInvalid } from "../../schema/projects/
 import { quoteInput } from "../../schema/words/quoted.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ComposeFile } from "./compose/composeFile.ts"
-import { readProjectText } from "./files/projectText.ts"
-import { normalizeRelativeName } from "./files/relativeName.ts"
+import { normalizeRelativeName } from "./files/normalizeRelativeName.ts"
+import { readProjectText } from "./files/readProjectText.ts"
 import { resolveLink } from "./files/resolveLink.ts"
 import { isSecretName } from "./files/secretName.ts"
 

@@ -13,9 +13,9 @@ import {
 } from "../../schema/projects/Project.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { readContainerConfig } from "./files/containerConfig.ts"
-import { toFileProblem } from "./files/fileProblem.ts"
 import { type ListedFiles } from "./files/listProjectFiles.ts"
 import { findFirstNamed, findNewestTar, findProjectFiles } from "./files/projectFiles.ts"
+import { toFileProblem } from "./files/toFileProblem.ts"
 
 const named = (text: string | null | undefined): string | null =>
   text === undefined || text === null || text.trim() === "" ? null : text

@@ -8,7 +8,7 @@ import { parseRemotePath, type RemotePathInvalid } from "../../schema/servers/Re
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { makePullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"

@@ -3,7 +3,7 @@ import { Effect, Either, Stream } from "effect"
 import { PullRefused } from "../../schema/deploy/Pull.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { RemoteEntry, SftpSession } from "../../services/ssh/Sftp.ts"
-import { checkLocalName } from "./localName.ts"
+import { checkLocalName } from "./checkLocalName.ts"
 
 /** Path below a remote directory as names, each of which is safe on this machine. */
 export type PathSegments = ReadonlyArray<string>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
-import { normalizeImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/normalizeImageName.ts"
 import { type ReleaseImage, ReleaseNotFound, type ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"

@@ -3,16 +3,16 @@ import { parseReleaseFiles, releaseFilesCommand } from "../../remote/activation/
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { execute } from "../../remote/execute.ts"
-import { normalizeImageName } from "../../remote/fullImageName.ts"
+import { normalizeImageName } from "../../remote/normalizeImageName.ts"
 import type { PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { listReleaseFiles } from "../activation/reactivate.ts"
 import { readFacts } from "../activation/readServerFacts.ts"
-import { decideBridgedRollouts } from "../bridge/judgeRollouts.ts"
+import { decideBridgedRollouts } from "../bridge/decideBridgedRollouts.ts"
 import type { Rollout } from "../bridge/Rollout.ts"
 import { decideServiceChanges, type ServiceChanges } from "../deploy/serviceChanges.ts"
 import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"
-import { listEnvFileNames } from "../projects/envFileNames.ts"
+import { listEnvFileNames } from "../projects/listEnvFileNames.ts"
 
 /** Changes by a rollback. */
 export interface ReleaseChanges extends ServiceChanges {

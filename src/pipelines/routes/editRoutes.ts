@@ -1,6 +1,6 @@
 import { Either, Option } from "effect"
 import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
-import { hasRouteTo } from "./leadsTo.ts"
+import { hasRouteTo } from "./hasRouteTo.ts"
 import { addLines, findNamedLine, removeLines, withSections } from "./lineEdits.ts"
 import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
 import {

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { RouteInvalid } from "../../schema/routes/Route.ts"
 import type { RoutePlan, RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
-import { computeFilePatch } from "../../services/parsing/filePatch.ts"
+import { computeFilePatch } from "../../services/parsing/computeFilePatch.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"

@@ -5,11 +5,11 @@ import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { bufferLatestLines } from "./bufferLatestLines.ts"
 import { makeEndEvent, toLineEvents } from "./followLogs.ts"
-import { bufferLatestLines } from "./latestLines.ts"
+import { locateProjectStacks, type ProjectStack } from "./locateProjectStacks.ts"
 import type { LogsQuery, ResolvedLogsQuery } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
-import { locateProjectStacks, type ProjectStack } from "./projectStacks.ts"
 import { takeUntilTime } from "./takeUntilTime.ts"
 
 /** Most projects that are followed at once. */

@@ -3,7 +3,7 @@ import { type ServerInput, usualSshPort } from "../../schema/servers/Server.ts"
 import { HostKeyTaken, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
-import { buildSettingsChanged } from "../settings/fileChange.ts"
+import { buildSettingsChanged } from "../settings/buildSettingsChanged.ts"
 import { resolveJumpHost } from "./resolveJumpHost.ts"
 
 /** The stored server that an input replaces. */

@@ -9,7 +9,7 @@ import {
 } from "../../schema/settings/SettingsList.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { buildSettingsChanged } from "./fileChange.ts"
+import { buildSettingsChanged } from "./buildSettingsChanged.ts"
 import { inspectRoot } from "./inspectRoot.ts"
 import { findAddressRefusal, findSettingRefusal } from "./settingRights.ts"
 

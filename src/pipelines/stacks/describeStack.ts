@@ -1,6 +1,6 @@
 import type { ContainerState } from "../../remote/stack/inspectCommand.ts"
 import type { StackAnswer } from "../../remote/stack/stackCommand.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 
 const mostNamed = 10
 

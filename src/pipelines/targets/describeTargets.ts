@@ -2,8 +2,8 @@ import { Option, Predicate } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
 import { computeRunVerdict, findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import type { DeployedTarget, TargetsResult } from "../../schema/targets/Targets.ts"
-import { pluralize } from "../../schema/words/counted.ts"
 import { formatList } from "../../schema/words/expected.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import { formatTargetLabels } from "./TargetsRun.ts"
 
 type Outcome = Pick<DeployedTarget, "message" | "outcome">

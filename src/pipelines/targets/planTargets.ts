@@ -7,8 +7,8 @@ import {
 } from "../../schema/targets/Targets.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { planContainers } from "../deploy/containerPlan.ts"
-import { resolveProjectDirectory } from "../projects/files/projectDirectory.ts"
-import { listProjectTargets, type ResolvedTarget } from "./projectTargets.ts"
+import { resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
+import { listProjectTargets, type ResolvedTarget } from "./listProjectTargets.ts"
 
 /** Status of the errors of one server. */
 const serverFailed = 502

@@ -14,7 +14,7 @@ import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformF
 import { applyHostPort } from "./hostPort/applyHostPort.ts"
 import { describeChanges, describePlan, describeTarget, listChangelogUpdates } from "./inputs/describeInputs.ts"
 import { findLive } from "./inputs/findLive.ts"
-import { findPlatformTarget } from "./inputs/findTarget.ts"
+import { findPlatformTarget } from "./inputs/findPlatformTarget.ts"
 import { readPlan } from "./inputs/readPlan.ts"
 import type { PlatformTarget } from "./inputs/target.ts"
 import type { Decisions, PlanBinding } from "./PlanBinding.ts"

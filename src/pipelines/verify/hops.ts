@@ -7,7 +7,7 @@ import { findApplication } from "../applications/applications.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { proxyServer } from "../routes/proxyLocation.ts"
 import { formatTarget } from "../routes/routeLines.ts"
-import { findPlatformTarget } from "../upsert/inputs/findTarget.ts"
+import { findPlatformTarget } from "../upsert/inputs/findPlatformTarget.ts"
 import { makeFailedOutcome, makePassedOutcome } from "./hop.ts"
 
 /** Checks that the platform reports the application as running. */

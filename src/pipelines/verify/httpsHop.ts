@@ -1,11 +1,11 @@
 import { Effect, Option } from "effect"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { type HttpsAnswer, HttpsProbe } from "../../services/tls/HttpsProbe.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { proxyServer } from "../routes/proxyLocation.ts"
 import { formatTarget } from "../routes/routeLines.ts"
-import { findPlatformTarget } from "../upsert/inputs/findTarget.ts"
+import { findPlatformTarget } from "../upsert/inputs/findPlatformTarget.ts"
 import { makeFailedOutcome, makePassedOutcome } from "./hop.ts"
 
 const usualPort = 443

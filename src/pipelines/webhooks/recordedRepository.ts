@@ -4,7 +4,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { parseRepositoryName } from "./repositoryName.ts"
-import { resolveRepository } from "./repositoryOf.ts"
+import { resolveRepository } from "./resolveRepository.ts"
 
 // `git@host:port/owner/name`, `scheme://user@host:port/owner/name`, or `owner/name`.
 const host = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/|[^/:]*:(?:\d+\/)?)/i

@@ -9,7 +9,7 @@ import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { withUrl } from "./pushHook.ts"
 import { parseRepositoryName } from "./repositoryName.ts"
-import { resolveRepository } from "./repositoryOf.ts"
+import { resolveRepository } from "./resolveRepository.ts"
 import { listWebhookTargets } from "./webhooks.ts"
 
 /**

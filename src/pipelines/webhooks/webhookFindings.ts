@@ -8,10 +8,10 @@ import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { matchesBranchFilter } from "./branchMatches.ts"
+import { matchesBranchFilter } from "./matchesBranchFilter.ts"
 import { withUrl } from "./pushHook.ts"
 import { parseRepositoryName } from "./repositoryName.ts"
-import { resolveRepository } from "./repositoryOf.ts"
+import { resolveRepository } from "./resolveRepository.ts"
 
 const setUp = "Set up the application's webhook"
 

@@ -19,7 +19,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { ensureHook, isHookActive, removeHooks } from "./pushHook.ts"
 import { parseRepositoryName } from "./repositoryName.ts"
-import { resolveRepository } from "./repositoryOf.ts"
+import { resolveRepository } from "./resolveRepository.ts"
 import { checkWebhooks } from "./webhookFindings.ts"
 
 const repositoriesAtOnce = 8

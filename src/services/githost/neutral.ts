@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import { GitHost } from "./GitHost.ts"
 import {
   buildHookPath,

@@ -1,5 +1,5 @@
 import { Context, type Effect, Schema } from "effect"
-import type { MachineAddress } from "../../schema/servers/addressOf.ts"
+import type { MachineAddress } from "../../schema/servers/formatMachineAddress.ts"
 import type { HostKey } from "./hostKey.ts"
 import type { KeyMismatch } from "./KeyMismatch.ts"
 

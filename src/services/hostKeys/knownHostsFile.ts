@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import type { MachineAddress } from "../../schema/servers/addressOf.ts"
+import type { MachineAddress } from "../../schema/servers/formatMachineAddress.ts"
 import { usualSshPort } from "../../schema/servers/Server.ts"
 import { computeFingerprint, type HostKey } from "./hostKey.ts"
 import type { OtherKey } from "./KeyMismatch.ts"

@@ -2,10 +2,10 @@ import { type Error, FileSystem, Path } from "@effect/platform"
 import { Array, Effect, Layer, Option, Ref, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { makeAtomicWrites, mapWriteError } from "./atomicWrites.ts"
-import { readErrorCode } from "./errorCode.ts"
 import { mapReadError, streamFile, streamLentChunks } from "./fileStreams.ts"
 import { type LocalEntry, LocalFiles, type LocalKind, type LocalName } from "./LocalFiles.ts"
 import { listDirectoryNames, readRegular } from "./openRegular.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 
 const isNothing = ({ cause }: Error.PlatformError) => ["ENOENT", "ENOTDIR"].includes(readErrorCode(cause))
 const isTaken = ({ cause }: Error.PlatformError) => readErrorCode(cause) === "EEXIST"

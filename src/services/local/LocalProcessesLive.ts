@@ -1,11 +1,11 @@
 import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule, type Scope } from "effect"
 import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
-import { keepLastBytes } from "../bytes/lastBytes.ts"
+import { keepLastBytes } from "../bytes/keepLastBytes.ts"
 import { makeLatestOutput } from "../bytes/latestOutput.ts"
 import { childEnvironment } from "./childEnvironment.ts"
-import { readErrorCode } from "./errorCode.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 
 const isWindows = process.platform === "win32"
 const grace = Duration.seconds(5)

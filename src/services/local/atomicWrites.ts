@@ -1,7 +1,7 @@
 import type { Error, FileSystem, Path } from "@effect/platform"
 import { Effect, Schedule } from "effect"
-import { readErrorCode } from "./errorCode.ts"
 import { LocalFileFailed } from "./LocalFiles.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 import { makeUnfinishedName } from "./unfinishedFile.ts"
 
 // Node reports `ENOSPC: no space left on device, write`; users need the middle part.

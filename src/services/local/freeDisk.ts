@@ -1,6 +1,6 @@
 import { Data, Effect } from "effect"
 import { statfs } from "node:fs/promises"
-import { readErrorCode } from "./errorCode.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 
 /** The disk under a path cannot be looked at. */
 export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}

@@ -1,8 +1,8 @@
 import { Array, Data, Effect, Order, type Scope } from "effect"
 import { constants, type Dirent } from "node:fs"
 import { type FileHandle, open, readdir } from "node:fs/promises"
-import { readErrorCode } from "./errorCode.ts"
 import type { LocalKind, LocalName } from "./LocalFiles.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 
 /** A local file cannot be opened or read. `code` is the system's word for it, empty where Berth refuses the file. */
 export class NotReadable extends Data.TaggedError("NotReadable")<{

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { constants, type Stats } from "node:fs"
 import { open } from "node:fs/promises"
-import { readErrorCode } from "./errorCode.ts"
 import { NotReadable } from "./openRegular.ts"
+import { readErrorCode } from "./readErrorCode.ts"
 
 // Windows has no such flags, and neither owners nor permissions of this kind.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)

@@ -1,4 +1,4 @@
-import { formatMachineAddress, type MachineAddress } from "../../schema/servers/addressOf.ts"
+import { formatMachineAddress, type MachineAddress } from "../../schema/servers/formatMachineAddress.ts"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { Clock, Effect, Option } from "effect"
 import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
-import { readErrorCode } from "../local/errorCode.ts"
+import { readErrorCode } from "../local/readErrorCode.ts"
 
 // The lock of a file is a directory beside it: mkdir is atomic on every file system. The holder renews its modification
 // time every second. A lock is stale when that time is old, or, after a clock was set back, does not change.

@@ -2,7 +2,7 @@ import { Config, Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, rmdir, stat } from "node:fs/promises"
 import { isAbsolute, join } from "node:path"
-import { resolveHomeDirectory } from "../local/homeDirectory.ts"
+import { resolveHomeDirectory } from "../local/resolveHomeDirectory.ts"
 
 /** Locks are renewed every second: older ones were left by killed processes. */
 const forgottenMillis = 60 * 60 * 1000

@@ -1,8 +1,8 @@
 import { Effect, Layer, Record } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
+import { makePlatformConnection } from "./makePlatformConnection.ts"
 import { Platform, type PlatformCall } from "./Platform.ts"
-import { makePlatformConnection } from "./platformConnection.ts"
 import { profiles } from "./profiles.ts"
 
 const make = Effect.gen(function*() {

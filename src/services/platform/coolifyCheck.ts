@@ -2,7 +2,7 @@ import { Array, Effect, Option, Order } from "effect"
 import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 
 type Version = readonly [number, number, number]
 const versions = Order.tuple(Order.number, Order.number, Order.number)

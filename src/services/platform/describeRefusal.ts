@@ -1,6 +1,6 @@
 import { Either, Predicate } from "effect"
 import { parseJson } from "../parsing/json.ts"
-import { makeExcerpt } from "../upstream/excerpt.ts"
+import { makeExcerpt } from "../upstream/makeExcerpt.ts"
 
 const sentences = (value: unknown): string =>
   Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)

@@ -1,7 +1,7 @@
 import { Predicate, type Redacted } from "effect"
 import type { Raw } from "../../schema/applications/PlatformApp.ts"
 import { mayBeCredentialName } from "../secrets/credentialName.ts"
-import { scrubText } from "../secrets/scrubbed.ts"
+import { scrubText } from "../secrets/scrubText.ts"
 import { redactText } from "../secrets/shownText.ts"
 import { disclosedFieldNames, isIdentifier, nestedRecords, openVariable } from "./disclosedFields.ts"
 

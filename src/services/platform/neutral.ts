@@ -1,7 +1,7 @@
 import { Effect, Option, Predicate, Redacted } from "effect"
 import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
-import { pluralize } from "../../schema/words/counted.ts"
+import { pluralize } from "../../schema/words/pluralize.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import { Platform } from "./Platform.ts"
 import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"

@@ -1,5 +1,5 @@
 import { Predicate, type Redacted } from "effect"
-import { scrubText } from "./scrubbed.ts"
+import { scrubText } from "./scrubText.ts"
 
 /** A JSON value with every text in it changed; keys stay as they are. */
 export const withTexts = (value: unknown, change: (text: string) => string): unknown => {

@@ -1,7 +1,7 @@
 import { Effect, type Redacted } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../settings/Settings.ts"
-import { scrubText } from "./scrubbed.ts"
+import { scrubText } from "./scrubText.ts"
 
 /** The secrets that a server is shown, or that open what it is shown. */
 export const listServerSecrets = (

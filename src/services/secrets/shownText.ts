@@ -1,6 +1,6 @@
 import type { Redacted } from "effect"
-import { scrubText } from "./scrubbed.ts"
 import { withTexts } from "./scrubbedJson.ts"
+import { scrubText } from "./scrubText.ts"
 
 /** The user and the password of an address; a user alone may be a token, and `git` is the user of every SSH address. */
 const userInfo = /(:\/\/)([^/\s@]{1,4096})@/g

@@ -12,10 +12,10 @@ import type {
 import type { ServerTaken } from "../../schema/servers/ServerToStore.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 import type { Setting, SettingRefused } from "../../schema/settings/SettingsList.ts"
-import type { SaveOptions } from "./servers/serverWriter.ts"
+import type { SaveOptions } from "./servers/makeServerWriter.ts"
 import type { SettingsFinding } from "./settingsFindings.ts"
+import type { SettingChanges } from "./values/makeSettingWriter.ts"
 import type { ChangedText } from "./values/maskedText.ts"
-import type { SettingChanges } from "./values/settingWriter.ts"
 
 /** Single settings by their names. */
 export interface SettingValues {

@@ -8,7 +8,7 @@ import {
 } from "../../schema/Settings.ts"
 import type { SettingsStore } from "./file/SettingsStore.ts"
 import type { FindSetting } from "./read/findSetting.ts"
-import type { makeServerReader } from "./read/serverReader.ts"
+import type { makeServerReader } from "./read/makeServerReader.ts"
 import { listSettingsProblems, type SettingsDocument } from "./read/settingsDocument.ts"
 import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 import { type makeTokenReader, shortestToken } from "./read/storedTokens.ts"

@@ -9,7 +9,7 @@ import {
   SudoRefused
 } from "../../schema/servers/Ssh.ts"
 import { streamBytes, writeChunk } from "../bytes/streamBytes.ts"
-import { scrubText } from "../secrets/scrubbed.ts"
+import { scrubText } from "../secrets/scrubText.ts"
 import { listServerSecrets } from "../secrets/secretsInUse.ts"
 import { type ChannelKind, type OpenChannel, openChannel } from "./channels.ts"
 import { collectOutput } from "./collectOutput.ts"
@@ -17,9 +17,9 @@ import { pickServerFields, requireConnected, type SshConnection } from "./connec
 import { Connections } from "./Connections.ts"
 import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
 import { renderCommand } from "./remoteShell.ts"
+import { scrubServerSecrets } from "./scrubServerSecrets.ts"
 import { type ExecOptions, type RemoteExit, type RemoteProcess, Ssh } from "./Ssh.ts"
 import { findSudoRefusal, stripSudoLecture } from "./sudo.ts"
-import { scrubServerSecrets } from "./withoutServerSecrets.ts"
 
 const defaultTimeout = Duration.seconds(60)
 

@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Fiber, type Scope, Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { type ConnectionLost, RemoteOutputTooLong, RemoteSilent, type SshError } from "../../schema/servers/Ssh.ts"
-import { keepLastBytes } from "../bytes/lastBytes.ts"
+import { keepLastBytes } from "../bytes/keepLastBytes.ts"
 import { countAnswer, makeLineLimit } from "./AnswerLimit.ts"
 import { pickServerFields } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"

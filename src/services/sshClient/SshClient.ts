@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { join } from "node:path"
-import { resolveHomeDirectory } from "../local/homeDirectory.ts"
+import { resolveHomeDirectory } from "../local/resolveHomeDirectory.ts"
 import { readUserName } from "../local/userName.ts"
 import { findKnownHost, type KnownHost } from "./knownHosts.ts"
 import { readSshFile } from "./sshFile.ts"

@@ -5,8 +5,8 @@ import { type Credentials, type ServerAccess, usualSshPort } from "../../schema/
 import type { SshDefaults } from "../../schema/servers/SshDefaults.ts"
 import { quoteInput } from "../../schema/words/quoted.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
+import { readSshDefaults } from "./readSshDefaults.ts"
 import { SshClient } from "./SshClient.ts"
-import { readSshDefaults } from "./sshDefaults.ts"
 
 /** The address of a jump host; any user where it names none. */
 export interface JumpAddress {

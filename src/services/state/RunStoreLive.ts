@@ -1,7 +1,7 @@
 import { Duration, Effect, type Layer, Option, Ref, Scope } from "effect"
 import { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import { Instance } from "../runs/Instance.ts"
-import { makeLazyRunStore } from "../runs/lazyRunStore.ts"
+import { makeLazyRunStore } from "../runs/makeLazyRunStore.ts"
 import type { Outbox } from "../runs/Outbox.ts"
 import type { RunHistory } from "../runs/RunHistory.ts"
 import type { RunOwnership } from "../runs/RunOwnership.ts"

@@ -8,9 +8,9 @@ import { version } from "../../schema/version.ts"
 import { metricPrefix } from "../metrics/metrics.ts"
 import type { Post } from "../notify/Post.ts"
 import { Instance } from "../runs/Instance.ts"
-import { makeCollectorClient } from "./collectorClient.ts"
-import { makeExportSpan } from "./exportedSpans.ts"
 import type { ExportSpan } from "./ExportSpan.ts"
+import { makeCollectorClient } from "./makeCollectorClient.ts"
+import { makeExportSpan } from "./makeExportSpan.ts"
 
 const body = (data: unknown, replacer: (key: string, value: unknown) => unknown) =>
   HttpBody.text(JSON.stringify(data, replacer), "application/json")

@@ -11,8 +11,8 @@ import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
-import { buildApplicationHref } from "./applicationHref.ts"
-import { toStatusTone } from "./statusTone.ts"
+import { buildApplicationHref } from "./buildApplicationHref.ts"
+import { toStatusTone } from "./toStatusTone.ts"
 
 const Against = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }

@@ -5,7 +5,7 @@ import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Adopt } from "./Adopt.tsx"
-import { toStatusTone } from "./statusTone.ts"
+import { toStatusTone } from "./toStatusTone.ts"
 import { RemoveButton, useRemoval } from "./useRemoval.tsx"
 import { Variables } from "./Variables.tsx"
 

@@ -3,7 +3,7 @@ import { Link } from "wouter"
 import { formatClock, formatDay, formatMoment } from "../format/localTime.ts"
 import type { LogRow, MarkRow } from "./logRows.ts"
 import type { ShownLine } from "./shownLine.ts"
-import { unfoldJson } from "./unfolded.ts"
+import { unfoldJson } from "./unfoldJson.ts"
 
 /** Marks each occurrence of the searched text. */
 const marked = (text: string, wanted: string): ReactNode => {

@@ -11,7 +11,7 @@ import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
 import { Bulk } from "./Bulk.tsx"
-import { chooseProjectGroup, type ProjectGroup, projectGroups } from "./projectGroup.ts"
+import { chooseProjectGroup, type ProjectGroup, projectGroups } from "./chooseProjectGroup.ts"
 import { ProjectRow } from "./ProjectRow.tsx"
 
 const heights = { group: 42, wide: 62, narrow: 118 } as const

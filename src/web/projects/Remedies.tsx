@@ -1,6 +1,6 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import { listRemedies, type Remedy, remedyWords } from "../../schema/runs/remediesOf.ts"
+import { listRemedies, type Remedy, remedyWords } from "../../schema/runs/listRemedies.ts"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { useProjects } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"

@@ -5,7 +5,7 @@ import { Age } from "../ui/Age.tsx"
 import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { ChangedNames } from "./plan/ChangedNames.tsx"
-import { computeChangedVariables } from "./plan/changedVariables.ts"
+import { computeChangedVariables } from "./plan/computeChangedVariables.ts"
 import { useComparison } from "./state/projectState.ts"
 
 /** Variables of a project: names that differ in its env files, and variables of its applications. */

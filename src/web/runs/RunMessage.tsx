@@ -1,6 +1,6 @@
-import { splitFailure } from "../../schema/runs/failureParts.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
+import { splitFailure } from "../../schema/runs/splitFailure.ts"
 import { describeRunOutcome } from "./runWords.ts"
 
 /** Final message of a run: highlights the cause of a failure, and folds the output of programs. */

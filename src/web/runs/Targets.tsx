@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import { Link } from "wouter"
 import type { Run } from "../../schema/runs/Run.ts"
-import { listBegunDeploys } from "../../schema/targets/begunDeploys.ts"
+import { listBegunDeploys } from "../../schema/targets/listBegunDeploys.ts"
 import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import { DeployedTarget } from "../../schema/targets/Targets.ts"
 import { Panel } from "../ui/Panel.tsx"

@@ -2,7 +2,7 @@ import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanst
 import { Effect } from "effect"
 import type { Call } from "../../client/index.ts"
 import { call } from "./berth.ts"
-import { computePollMillis } from "./overviewPollMillis.ts"
+import { computePollMillis } from "./computePollMillis.ts"
 import { ServiceFailure } from "./ServiceFailure.ts"
 
 /** Shortest interval of polling. */

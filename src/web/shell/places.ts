@@ -1,5 +1,5 @@
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { buildApplicationHref } from "../applications/applicationHref.ts"
+import { buildApplicationHref } from "../applications/buildApplicationHref.ts"
 import { buildProjectHref } from "../projects/projectHref.ts"
 import { isReady } from "../projects/state/usePlan.ts"
 import { useOverview, useProjects, useServers } from "../service/queries.ts"

@@ -1,5 +1,5 @@
 import { type SeriesPoint, summarize } from "../../schema/usageSeries.ts"
-import { buildChartPath, chartSize } from "./chartPath.ts"
+import { buildChartPath, chartSize } from "./buildChartPath.ts"
 
 /** Text alternative of a chart: its numbers in words. */
 const labelOf = (name: string, series: ReadonlyArray<SeriesPoint>, words: (value: number) => string): string => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { formatTable } from "../../../src/cli/terminal/formatTable.ts"
 import { formatDuration } from "../../../src/cli/terminal/quantities.ts"
 import {
   escapeInline,
@@ -7,8 +8,7 @@ import {
   measureWidth,
   truncate
 } from "../../../src/cli/terminal/safeText.ts"
-import { formatTable } from "../../../src/cli/terminal/table.ts"
-import { pluralize } from "../../../src/schema/words/counted.ts"
+import { pluralize } from "../../../src/schema/words/pluralize.ts"
 
 describe("text of others on a terminal", () => {
   it("cannot move the cursor, ring, forge a line or turn its direction", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fenceData } from "../../../src/mcp/answers/fenceData.ts"
-import { tailLogs } from "../../../src/mcp/answers/newestLogs.ts"
+import { tailLogs } from "../../../src/mcp/answers/tailLogs.ts"
 
 describe("logs for an agent", () => {
   it("keep their newest whole lines when there are more than fit", () => {

@@ -1,7 +1,7 @@
 import { JSONSchema, Predicate } from "effect"
 import { describe, expect, it } from "vitest"
+import { buildCreateFields } from "../../../src/pipelines/applications/buildCreateFields.ts"
 import { buildUpdateFields } from "../../../src/pipelines/applications/changes.ts"
-import { buildCreateFields } from "../../../src/pipelines/applications/createFields.ts"
 import { listDriftFields, listUpsertFields, listWrittenFields } from "../../../src/pipelines/applications/fields.ts"
 import { CreateApp } from "../../../src/schema/applications/CreateApp.ts"
 import { plan } from "./plans.ts"

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import type { KnownProject } from "../../../src/pipelines/overview/cachedProjects.ts"
 import { listProjectUrls, parsePublishedPorts } from "../../../src/pipelines/overview/projectUrls.ts"
+import type { KnownProject } from "../../../src/pipelines/overview/readCachedProjects.ts"
 
 const project: KnownProject = {
   name: "shop",

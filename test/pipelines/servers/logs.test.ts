@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { listContainers } from "../../../src/pipelines/servers/containers.ts"
 import { describeDockerRefusal } from "../../../src/pipelines/servers/describeDockerRefusal.ts"
+import { listContainers } from "../../../src/pipelines/servers/listContainers.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import { type AppRequest, differencesIn, type Drift } from "../../../schema/applications/Drift.ts"
-import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { defineServiceCommand } from "../../options/defineServiceCommand.ts"
 import { describeDrift, formatDriftTable, formatRemedies, formatUnknownFields } from "../../plans/driftLines.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
 import { escapeInline } from "../../terminal/safeText.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
-import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { defineServiceCommand } from "../../options/defineServiceCommand.ts"
 import { flagOption } from "../../parse/parameters.ts"
 import { formatPlatformPlan } from "../../plans/platformPlan.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"

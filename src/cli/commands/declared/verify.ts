@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
-import { defineServiceCommand } from "../../options/serviceCommand.ts"
+import { defineServiceCommand } from "../../options/defineServiceCommand.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
 import { formatDuration } from "../../terminal/quantities.ts"
 import { escapeInline } from "../../terminal/safeText.ts"

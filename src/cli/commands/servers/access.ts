@@ -4,7 +4,7 @@ import { normalizeJumpList } from "../../../schema/servers/jumpHosts.ts"
 import type { Input } from "../../parse/command.ts"
 import { flagOption, integerOption, textOption } from "../../parse/parameters.ts"
 import { Usage } from "../../terminal/commandErrors.ts"
-import { resolveSshAddress } from "./sshAddress.ts"
+import { resolveSshAddress } from "./resolveSshAddress.ts"
 
 /** Part of the help of commands that log in. */
 export const passwords =

@@ -1,6 +1,6 @@
 import type { ContainerState } from "../../../remote/stack/inspectCommand.ts"
 import type { StackStatus } from "../../../schema/deploy/Deploy.ts"
-import { pluralize } from "../../../schema/words/counted.ts"
+import { pluralize } from "../../../schema/words/pluralize.ts"
 import type { ComposeService } from "../../projects/compose/composeFile.ts"
 import type { RememberedContainer } from "./rememberStates.ts"
 

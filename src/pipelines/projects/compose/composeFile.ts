@@ -5,7 +5,7 @@ import { composeFileNames, ProjectFileInvalid } from "../../../schema/projects/P
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { findComposeFile } from "../files/projectFiles.ts"
 import { decodePart, makeInvalidAt, parseYamlSource } from "../files/projectSource.ts"
-import { readProjectText } from "../files/projectText.ts"
+import { readProjectText } from "../files/readProjectText.ts"
 import { findUnsetVariables } from "./composeVariables.ts"
 import { parseEnv, resolveEnvValues } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"

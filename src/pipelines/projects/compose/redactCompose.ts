@@ -3,7 +3,7 @@ import { CurrentCaller } from "../../../services/access/Caller.ts"
 import { maySeeValues } from "../../../services/access/rights.ts"
 import { scrubSecrets } from "../../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
-import { maskComposeValues } from "./composeWithoutValues.ts"
+import { maskComposeValues } from "./maskComposeValues.ts"
 
 /**
  * A compose file as the caller of the current request may read it; nothing where that cannot be told of its text.

@@ -3,8 +3,8 @@ import { Effect, Either, Option, Schema } from "effect"
 import { ContainerConfig, containerConfigName, type ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import { parseStackPath } from "../../../schema/servers/RemotePath.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import { readConfinedText } from "./confinedText.ts"
 import { decodePart, makeInvalidAt, parseJsonSource, type ProjectSource } from "./projectSource.ts"
+import { readConfinedText } from "./readConfinedText.ts"
 
 const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 

@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import type { Change } from "../../../schema/applications/Changelog.ts"
 import type { PlatformRecord } from "../../../schema/applications/PlatformApp.ts"
-import { pluralize } from "../../../schema/words/counted.ts"
+import { pluralize } from "../../../schema/words/pluralize.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { computeBuildChanges } from "../../applications/changes.ts"
 import type { PlatformTarget } from "./target.ts"

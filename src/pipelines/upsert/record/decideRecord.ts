@@ -4,8 +4,8 @@ import type { AppFields } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import { readCreateDefaults } from "../../applications/applications.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
+import type { CreateDefaults } from "../../applications/buildCreateFields.ts"
 import { buildDeclaredCreateFields, buildUpdateFields, followUpFields } from "../../applications/changes.ts"
-import type { CreateDefaults } from "../../applications/createFields.ts"
 import type { PlatformTarget } from "../inputs/target.ts"
 
 /** Action that brings an application's record to its declaration. */

@@ -2,7 +2,7 @@ import { Cause, Exit, Option, Predicate } from "effect"
 import type { Run, RunError, RunState } from "../../../schema/runs/Run.ts"
 import { RunCancelled, RunInterrupted, RunLost } from "../../../schema/runs/runFailures.ts"
 import { computeRunVerdict, describeShortfall } from "../../../schema/runs/runVerdict.ts"
-import { findCurrentStep } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../findCurrentStep.ts"
 
 /** Result or error of a run; both where the result is not good. */
 export interface RunOutcome {

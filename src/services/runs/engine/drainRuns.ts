@@ -1,6 +1,6 @@
 import { Array, Deferred, Duration, Effect, FiberSet, Option } from "effect"
 import { RunInterrupted } from "../../../schema/runs/runFailures.ts"
-import { findCurrentStep } from "../stepUnderWay.ts"
+import { findCurrentStep } from "../findCurrentStep.ts"
 import type { LiveRun } from "./liveRun.ts"
 
 /** Time that a shutdown gives runs to end before it interrupts them. */

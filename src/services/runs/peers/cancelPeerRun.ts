@@ -1,8 +1,8 @@
 import { Effect, Option } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunCancelled, type RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
+import { findCurrentStep } from "../findCurrentStep.ts"
 import type { RunStore } from "../RunStore.ts"
-import { findCurrentStep } from "../stepUnderWay.ts"
 import { closeRun } from "./closeRun.ts"
 
 /**

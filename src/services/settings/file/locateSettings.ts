@@ -1,7 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option } from "effect"
-import { resolveHomeDirectory } from "../../local/homeDirectory.ts"
-import { toAbsolutePath } from "../read/absolutePath.ts"
+import { resolveHomeDirectory } from "../../local/resolveHomeDirectory.ts"
+import { toAbsolutePath } from "../read/toAbsolutePath.ts"
 
 /** Path of the settings file, whether or not it exists. */
 export interface SettingsLocation {

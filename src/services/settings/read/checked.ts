@@ -1,5 +1,6 @@
 import { Array, Either, Option } from "effect"
 import { suggestNearest } from "../../../schema/words/nearest.ts"
+import type { NamedTree, Tree } from "./parseYamlTree.ts"
 import { hasReference } from "./reference.ts"
 import {
   type Decode,
@@ -9,7 +10,6 @@ import {
   type Scalar,
   type UnresolvedValue
 } from "./settingValue.ts"
-import type { NamedTree, Tree } from "./yamlTree.ts"
 
 /** Something that does not fit, and where. Lines count from 1. */
 export interface Problem {

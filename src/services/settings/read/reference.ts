@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Config, Effect, Option } from "effect"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { toAbsolutePath } from "./absolutePath.ts"
+import { toAbsolutePath } from "./toAbsolutePath.ts"
 
 const reference = /\$\{(env|file):([^{}]*)\}/g
 const maxBytes = 1024 * 1024

@@ -2,9 +2,9 @@ import { Path } from "@effect/platform"
 import { Context, Effect } from "effect"
 import { SettingsInvalid, SettingUnresolved } from "../../../schema/Settings.ts"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { toAbsolutePath } from "./absolutePath.ts"
 import { hasReference, resolveReferences } from "./reference.ts"
 import { type Decode, decodeWritten, isList, type LocatedValue, makeTextScalar, type Scalar } from "./settingValue.ts"
+import { toAbsolutePath } from "./toAbsolutePath.ts"
 
 /** Turns what is written in one settings file into values. */
 export interface Resolver {

@@ -10,11 +10,11 @@ import {
   listProblems,
   type Problem
 } from "./checked.ts"
+import { type NamedTree, parseYamlTree, type Tree } from "./parseYamlTree.ts"
 import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./serverFields.ts"
 import { isList, type LocatedValue } from "./settingValue.ts"
 import { readStoredTargets, type StoredNotifyTarget } from "./storedNotifyTargets.ts"
 import { readStoredTokens, type StoredToken } from "./storedTokens.ts"
-import { type NamedTree, parseYamlTree, type Tree } from "./yamlTree.ts"
 
 /** A settings file whose names are known and whose values fit; references are accepted unresolved. */
 export interface SettingsDocument {

@@ -7,9 +7,9 @@ import {
   NotifyUrl
 } from "../../../schema/notify/NotifyTarget.ts"
 import { checkEntry, type CheckResult, combineChecks, failCheck, failUnknownSetting } from "./checked.ts"
+import type { NamedTree, Tree } from "./parseYamlTree.ts"
 import type { Resolver } from "./resolvedValue.ts"
 import { isList, type LocatedValue } from "./settingValue.ts"
-import type { NamedTree, Tree } from "./yamlTree.ts"
 
 const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
 

@@ -1,4 +1,4 @@
-import { readErrorCode } from "../../local/errorCode.ts"
+import { readErrorCode } from "../../local/readErrorCode.ts"
 
 /** A failure before the log-in, as ssh2 and the socket tell it. `dropped`: the server hung up before its greeting. */
 export interface ConnectFailure {

@@ -1,7 +1,7 @@
 import { Deferred, Duration, Effect, type Layer, Option, Ref, Schedule, Scope } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
-import { makeLazyRunStore } from "../../runs/lazyRunStore.ts"
+import { makeLazyRunStore } from "../../runs/makeLazyRunStore.ts"
 import type { Outbox } from "../../runs/Outbox.ts"
 import type { RunHistory } from "../../runs/RunHistory.ts"
 import type { RunOwnership } from "../../runs/RunOwnership.ts"

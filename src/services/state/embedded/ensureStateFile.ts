@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { constants } from "node:fs"
 import { chmod, type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises"
 import { dirname } from "node:path"
-import { readErrorCode } from "../../local/errorCode.ts"
+import { readErrorCode } from "../../local/readErrorCode.ts"
 
 /** Suffixes of the files that SQLite creates beside a database. */
 const companions = ["-wal", "-journal", "-shm"]

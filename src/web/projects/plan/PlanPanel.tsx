@@ -13,7 +13,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Empty, Loading, Warnings } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "./ChangedFileRow.tsx"
-import { computeChangedVariables } from "./changedVariables.ts"
+import { computeChangedVariables } from "./computeChangedVariables.ts"
 import { PlannedRow } from "./PlannedRow.tsx"
 import { PlannedServiceRow } from "./PlannedServiceRow.tsx"
 

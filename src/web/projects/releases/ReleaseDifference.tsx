@@ -8,7 +8,7 @@ import { Empty, Loading } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { PlannedRow } from "../plan/PlannedRow.tsx"
-import { shortenImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortenImageId.ts"
 
 const imageWords = (image: ReleaseImage | null): string =>
   image === null ? "unknown image" : `${image.name} ${shortenImageId(image.id)}`

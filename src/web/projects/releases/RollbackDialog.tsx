@@ -8,7 +8,7 @@ import { Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { changeWords } from "../plan/changeWords.ts"
 import { PlannedServiceRow } from "../plan/PlannedServiceRow.tsx"
-import { shortenImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortenImageId.ts"
 
 interface Difference {
   readonly name: string

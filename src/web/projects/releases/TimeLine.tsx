@@ -17,7 +17,7 @@ import { Empty, Failure, Waiting } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ReleaseDifference } from "./ReleaseDifference.tsx"
 import { RollbackDialog } from "./RollbackDialog.tsx"
-import { shortenImageId } from "./shortImageId.ts"
+import { shortenImageId } from "./shortenImageId.ts"
 import { useComparedReleases } from "./useComparedReleases.ts"
 
 const RunEntry = ({ run }: { readonly run: Run }) => {

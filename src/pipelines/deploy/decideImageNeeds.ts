@@ -1,0 +1,64 @@
+import { Option } from "effect"
+import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { isImageName } from "../../remote/isImageName.ts"
+import { normalizeImageName } from "../../remote/normalizeImageName.ts"
+import type { PullPolicy } from "../../schema/deploy/Deploy.ts"
+import { quoteInput } from "../../schema/words/quoted.ts"
+import type { ImageArchive } from "../archive/imageArchive.ts"
+import { listArchiveNames } from "../archive/transfer.ts"
+import type { DeployPlan } from "./planDeploy.ts"
+
+/** The images that a stack runs and that neither its archive nor a build on the server makes. */
+export interface ImageNeeds {
+  /** Those that the server has to pull from their registries before the stack can start. */
+  readonly toPull: ReadonlyArray<string>
+  /** Reasons why the stack cannot start without further images. */
+  readonly preflightFailures: ReadonlyArray<string>
+  /** Those of them that the project's compose file causes. */
+  readonly projectFailures: ReadonlyArray<string>
+}
+
+/** Tests for images of the archive; an archive that cannot be read may hold any image. */
+const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
+  const names = new Set(
+    Option.match(archive, { onNone: () => [], onSome: listArchiveNames }).map(({ name }) => normalizeImageName(name))
+  )
+  const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
+  return (image: string) => isUnreadable || names.has(normalizeImageName(image))
+}
+
+/** Decides which images a server pulls for a stack, and which it lacks and must not pull. */
+export const decideImageNeeds = (
+  plan: DeployPlan,
+  archive: Option.Option<ImageArchive>,
+  { imageIds }: Pick<ServerFacts, "imageIds">,
+  policy: PullPolicy,
+  server: string
+): ImageNeeds => {
+  const isArchived = isFromArchive(plan, archive)
+  const running = plan.compose.services.filter(({ builds, runs }) => runs && !builds)
+  const nameless = running.filter(({ image }) => image === undefined)
+    .map(({ name }) => `the service ${name} in ${plan.compose.fileName} has neither an image nor a build`)
+  const wanted = [...new Set(running.flatMap(({ image }) => image === undefined ? [] : [image]))]
+    .filter((image) => !isArchived(image))
+  const userOf = (image: string) => running.find((service) => service.image === image)?.name ?? ""
+  const unusable = wanted.filter((image) => !isImageName(image)).map((image) =>
+    `the image ${quoteInput(image)} of the service ${
+      userOf(image)
+    } in ${plan.compose.fileName} is not a name of an image: ` +
+    "check the variables in it"
+  )
+  const usable = wanted.filter(isImageName)
+  const missing = usable.filter((image) => !imageIds.has(image))
+  const refused = policy !== "never" ? [] : missing.map((image) =>
+    (plan.archive === undefined
+      ? `the project has no image archive (*.tar), and "${server}" has no image ${image}: build the archive first`
+      : `"${server}" has no image ${image}, and ${plan.archive.name} does not hold it: build the archive with it`) +
+    ", or let the server pull it (deploy.pull is never)"
+  )
+  return {
+    toPull: policy === "never" ? [] : policy === "always" ? usable : missing,
+    preflightFailures: [...nameless, ...unusable, ...refused],
+    projectFailures: [...nameless, ...unusable]
+  }
+}

@@ -1,0 +1,161 @@
+import { Array, Clock, Effect, Either, Option, Ref } from "effect"
+import {
+  composeFileNames,
+  type FileProblem,
+  formatFileProblem,
+  type LocalProject,
+  platformFileName
+} from "../../schema/projects/Project.ts"
+import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
+import { readPlatformFile } from "../applications/platformFile.ts"
+import { checkComposeFile } from "../projects/compose/composeFile.ts"
+import { type ListedFiles, listProjectFiles } from "../projects/files/listProjectFiles.ts"
+import { toFileProblem } from "../projects/files/toFileProblem.ts"
+import { inspectProject } from "../projects/inspectProject.ts"
+import { isDeployable, isDirectory, listProjectDirectories, type ProjectDirectory } from "../projects/listProjects.ts"
+import { redactProject } from "../projects/redactProject.ts"
+import type { LocalDeclaration } from "./observeApplications.ts"
+import { type Deadline, withinDeadline } from "./withinDeadline.ts"
+
+const filesAtOnce = 16
+/** A file that was written just before it was read may be written again within the same tick of its clock. */
+const settledAfter = 2_000
+
+/** Longest file to cache, in bytes: bounds the memory for a thousand projects. */
+const longestKept = 64 * 1024
+
+/** A project with the applications that it declares, or why those cannot be read, and when it was looked at. */
+export interface KnownProject extends LocalProject {
+  /** Problems of all its files. */
+  readonly problems: ReadonlyArray<FileProblem>
+  readonly declared: Either.Either<ReadonlyArray<LocalDeclaration>, string>
+  readonly observedAt: string
+}
+
+/** Cached project of a directory; none if it holds nothing to deploy. */
+interface Remembered {
+  readonly project: Option.Option<KnownProject>
+  /** Signature of its files; empty if they must be read again. */
+  readonly signature: string
+}
+
+/** Cache by directory; unchanged files are not read again. */
+export type ProjectCache = Ref.Ref<ReadonlyMap<string, Remembered>>
+
+export const makeKnown: Effect.Effect<ProjectCache> = Ref.make<ReadonlyMap<string, Remembered>>(new Map())
+
+const signatureOf = (seen: Option.Option<ListedFiles>, now: number): string =>
+  Option.match(seen, {
+    onNone: () => "",
+    onSome: (files) => {
+      const entries = [...files.values()]
+      const isSettled = entries.every(({ modified }) => modified < now - settledAfter)
+      return isSettled && (files.get(platformFileName)?.size ?? 0) <= longestKept
+        ? JSON.stringify(entries.map(({ modified, name, size }) => [name, size, modified]))
+        : ""
+    }
+  })
+
+const declaredBy = (project: LocalProject, seen: Option.Option<ListedFiles>) =>
+  project.hasPlatformJson
+    ? readPlatformFile(
+      project.path,
+      Option.getOrUndefined(Option.flatMapNullable(seen, (files) => files.get(platformFileName)))
+    ).pipe(
+      Effect.map((apps) =>
+        Option.getOrElse(apps, () => []).map((declared): LocalDeclaration => ({ declared, projectPath: project.path }))
+      ),
+      Effect.mapError(toFileProblem),
+      Effect.either
+    )
+    : Effect.succeed(Either.right<ReadonlyArray<LocalDeclaration>>([]))
+
+/** Problem of an unreadable compose file; none if it can be read or does not exist. */
+const composeProblem = (project: LocalProject, seen: Option.Option<ListedFiles>) => {
+  const files = Option.getOrUndefined(seen)
+  const [entry] = composeFileNames.flatMap((name) => files?.get(name) ?? [])
+  return entry === undefined
+    ? Effect.succeedNone
+    : Effect.map(
+      Effect.either(checkComposeFile(project.path, entry)),
+      (checked) => Option.map(Either.getLeft(checked), toFileProblem)
+    )
+}
+
+const withoutSecretsIn = (problem: FileProblem) =>
+  Effect.map(scrubSecrets(problem.reason), (reason): FileProblem => ({ ...problem, reason }))
+
+/** A project with its declarations, and the problems of its files without secrets. */
+const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, observedAt: string) =>
+  Effect.gen(function*() {
+    const [declared, compose] = yield* Effect.all([declaredBy(project, seen), composeProblem(project, seen)], {
+      concurrency: "unbounded"
+    })
+    const found = yield* Effect.forEach(
+      [...Option.toArray(compose), ...Option.toArray(Either.getLeft(declared))],
+      withoutSecretsIn
+    )
+    const problems = [...project.problems ?? [], ...found]
+    const shown = Either.mapLeft(declared, () => found.map(formatFileProblem).at(-1) ?? "")
+    return { ...project, problems, declared: shown, observedAt } satisfies KnownProject
+  })
+
+const nothing: Remembered = { project: Option.none(), signature: "" }
+
+/** Looks at a directory; reads its files only where they are not as they were. */
+const look = (place: ProjectDirectory, before: Remembered | undefined) =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    if (!(yield* isDirectory(place))) return nothing
+    const seen = yield* listProjectFiles(place.path)
+    const signature = signatureOf(seen, now)
+    const observedAt = new Date(now).toISOString()
+    if (before !== undefined && signature !== "" && before.signature === signature) {
+      return { signature, project: Option.map(before.project, (project) => ({ ...project, observedAt })) }
+    }
+    const project = yield* redactProject(yield* inspectProject(place.path, seen))
+    if (!isDeployable(project)) return { signature, project: Option.none() }
+    return { signature, project: Option.some(yield* readKnown(project, seen, observedAt)) }
+  }).pipe(Effect.orElseSucceed(() => nothing))
+
+/**
+ * Local projects with their declarations, and errors of those that cannot be read. A project past the deadline
+ * is shown from the cache, with its time; projects that were read are cached for the next call.
+ */
+export const readCachedProjects = (known: ProjectCache, { at, millis }: Deadline) =>
+  Effect.gen(function*() {
+    const before = yield* Ref.get(known)
+    const end = Math.min(at, (yield* Clock.currentTimeMillis) + millis)
+    const deadline = { at: end, millis: Number.POSITIVE_INFINITY }
+    const listed = yield* withinDeadline(
+      deadline,
+      Effect.either(
+        Effect.catchAll(listProjectDirectories(), ({ message }) => Effect.flatMap(scrubSecrets(message), Effect.fail))
+      ),
+      Either.left
+    )
+    if (Either.isLeft(listed)) {
+      return { projects: [], errors: [`The projects are not known: ${listed.left}`] }
+    }
+    const places = listed.right
+    const found = new Map<string, Remembered>()
+    const all = Effect.forEach(
+      places,
+      (place) => Effect.map(look(place, before.get(place.path)), (seen) => void found.set(place.path, seen)),
+      { concurrency: filesAtOnce, discard: true }
+    )
+    const late = yield* withinDeadline(deadline, Effect.as(all, ""), (reason) => reason)
+    // Results that arrive after the deadline belong to the next overview.
+    const now = new Map(places.flatMap(({ path }) => {
+      const seen = found.get(path) ?? before.get(path)
+      return seen === undefined ? [] : [[path, seen] as const]
+    }))
+    const count = places.filter(({ path }) => found.has(path)).length
+    yield* Ref.set(known, now)
+    return {
+      projects: Array.getSomes([...now.values()].map(({ project }) => project)),
+      errors: late === ""
+        ? []
+        : [`Only ${count} of ${places.length} directories of projects were looked at: ${late}`]
+    }
+  }).pipe(Effect.withSpan("overview.knownProjects"))

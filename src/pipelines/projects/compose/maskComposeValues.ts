@@ -1,0 +1,92 @@
+import { Either, Option, Predicate } from "effect"
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml"
+import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
+import { parseYaml } from "../../../services/parsing/yaml.ts"
+import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
+import { findCommentedValues } from "./findCommentedValues.ts"
+
+const mask = "***"
+/** Sections whose values are those of variables, or whole files; also within `x-…` sections that others are made of. */
+const valueSections = ["environment", "args", "content"]
+/** A value that only names a variable, which is read elsewhere. */
+const isReference = (text: string) => /^\$(?:\w+|\{\w+\})$/.test(text)
+
+interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+const nameOf = ({ key }: Pair) => (isScalar(key) && Predicate.isString(key.value) ? key.value : "")
+
+/** Replaces a scalar as it stands in the text; the line break at the end of a block stays. */
+const masked = ({ range }: Scalar, text: string, by: (value: string) => string): ReadonlyArray<Edit> => {
+  if (range === undefined || range === null) return []
+  const [from, to] = range
+  const written = text.slice(from, to)
+  const next = by(written)
+  return next === written ? [] : [{ from, to, text: written.endsWith("\n") ? `${next}\n` : next }]
+}
+
+/** `KEY=value` of a list, quoted or not: its value where it is a variable's, or a credential by its name. */
+const itemEdits = (node: Scalar, text: string, isValue: boolean): ReadonlyArray<Edit> => {
+  const { value } = node
+  const [, key = "", rest = ""] = Predicate.isString(value) ? /^([^=]*)=([^]*)$/.exec(value) ?? [] : []
+  const isShown = rest === "" || isReference(rest) || key === hostPortKey
+  if (isShown || !(isValue || mayBeCredentialName(key))) return []
+  return masked(
+    node,
+    text,
+    (written) => `${written.slice(0, written.indexOf("=") + 1)}${mask}${/["']$/.exec(written)?.[0] ?? ""}`
+  )
+}
+
+const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
+  const edits: Array<Edit> = []
+  // An alias shows a node again: what it is masked for once holds for all of its places.
+  const seen = new Map<unknown, boolean>()
+  // Anchors stand before their aliases. The parser's own look-up walks the document for each of them.
+  const anchors = new Map<string, Node>()
+  const visitNode = (node: unknown, isValue: boolean, key: string): void => {
+    if (!isNode(node)) return
+    if (isAlias(node)) return visitNode(anchors.get(node.source), isValue, key)
+    if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    if (seen.get(node) === true || (seen.has(node) && !isValue)) return
+    seen.set(node, isValue)
+    if (isMap(node)) return node.items.forEach((pair) => visitPair(pair, isValue))
+    if (isSeq(node)) {
+      return node.items.forEach((item) => {
+        if (isScalar(item)) edits.push(...itemEdits(item, text, isValue))
+        else visitNode(item, isValue, "")
+      })
+    }
+    if (!isScalar(node) || node.value === null || node.value === "") return
+    const isShown = key === hostPortKey || Predicate.isBoolean(node.value) || isReference(String(node.value))
+    if (!isShown && (isValue || mayBeCredentialName(key))) edits.push(...masked(node, text, () => mask))
+  }
+  const visitPair = (pair: unknown, isValue: boolean): void => {
+    if (!isPair(pair)) return
+    const key = nameOf(pair)
+    visitNode(pair.value, isValue || valueSections.includes(key), key)
+  }
+  visitNode(contents, false, "")
+  return edits
+}
+
+/**
+ * A compose file as it is shown to those who may not see values of variables: those that stand in it, and credentials by
+ * their names, are `***`, also where they are commented out; every other letter stays. Nothing where the file cannot be read: then nobody knows what is a value.
+ */
+export const maskComposeValues = (text: string): Option.Option<string> =>
+  Option.map(Either.getRight(parseYaml(text)), ({ document }) => {
+    const commented = findCommentedValues(text).map((range): Edit => ({ ...range, text: mask }))
+    const edits = [...editsIn(document.contents, text), ...commented].toSorted((a, b) => a.from - b.from)
+    let shown = ""
+    let at = 0
+    for (const edit of edits) {
+      if (edit.from < at) continue
+      shown += text.slice(at, edit.from) + edit.text
+      at = edit.to
+    }
+    return shown + text.slice(at)
+  })

@@ -1,0 +1,317 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
+import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
+import { killScript, scene } from "../../fixtures/deployScene.ts"
+import { shells } from "../../layers/RemoteHere.ts"
+
+const actions: ReadonlyArray<StackAction> = ["stop", "start", "restart", "remove"]
+
+const staged = (options?: Parameters<typeof scene>[0]) =>
+  Effect.map(scene(options), (all) => {
+    const does = (action: StackAction, fields: { readonly remotePath?: string; readonly volumes?: boolean } = {}) =>
+      Effect.provide(
+        executeStackAction(action, { serverId: "1", remotePath: "~/containers/shop", ...fields }),
+        all.berth
+      )
+    const docker = (...args: ReadonlyArray<string>) =>
+      spawnSync(join(all.standIns.bin, "docker"), args, {
+        encoding: "utf8",
+        env: { ...process.env, ...all.standIns.env }
+      }).stdout.trim()
+    return { ...all, docker, does }
+  })
+
+describe.each(shells)("a stack on a server, in $name", (shell) => {
+  it.scopedLive(
+    "is stopped, started, restarted and removed, and data/ stays",
+    () =>
+      Effect.gen(function*() {
+        const { archive, berth, bring, deployed, does, remote, standIns } = yield* staged({ shell: shell.path })
+        yield* bring(archive("one"))
+        yield* deployed
+        expect(yield* does("stop")).toEqual({
+          success: true,
+          status: "exited",
+          message: "Stopped ~/containers/shop on \"Main\". Its container does not run now."
+        })
+        expect(yield* does("start")).toMatchObject({ success: true, status: "healthy" })
+        expect(yield* does("restart")).toMatchObject({
+          status: "healthy",
+          message: "Restarted ~/containers/shop on \"Main\": the stack is healthy."
+        })
+        const listed = yield* Effect.provide(Effect.flatMap(Runs, (runs) => runs.list({ kind: "stack" })), berth)
+        expect(listed.runs.map(({ state, subject }) => [subject.action, state])).toEqual([
+          ["restart", "succeeded"],
+          ["start", "succeeded"],
+          ["stop", "succeeded"]
+        ])
+
+        mkdirSync(join(remote, "data/db"), { recursive: true })
+        writeFileSync(join(remote, "data/db/row"), "1")
+        writeFileSync(join(remote, "own.txt"), "mine")
+        const calls = (yield* standIns.dockerCalls).length
+        const removed = yield* does("remove")
+        expect(removed).toMatchObject({ success: true, status: "missing" })
+        expect(removed.message).toMatch(/^Removed ~\/containers\/shop on "Main"\. Files: .*compose\.yml/)
+        expect(removed.message).toMatch(/Its volumes and data\/ stay\.$/)
+        expect(existsSync(join(remote, "data/db/row"))).toBe(true)
+        expect(existsSync(join(remote, "own.txt"))).toBe(true)
+        expect(["compose.yml", ".env", ".berth"].filter((name) => existsSync(join(remote, name)))).toEqual([])
+        const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
+        expect(asked).toContain("compose -f compose.yml down")
+        for (const action of actions) {
+          expect(yield* Effect.flip(does(action))).toMatchObject({ _tag: "StackMissing", status: 404 })
+        }
+      }),
+    60_000
+  )
+
+  it.scopedLive(
+    "goes with its volumes only when that is asked for, and leaves no empty directory",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, directory, does, remote, standIns } = yield* staged({ shell: shell.path })
+        rmSync(join(directory, "container.json"))
+        yield* bring(archive("one"))
+        yield* deployed
+        const { message } = yield* does("remove", { volumes: true })
+        expect(message).toMatch(/Its volumes went with it; data\/ stays\.$/)
+        expect((yield* standIns.dockerCalls).map(({ args }) => args.join(" "))).toContain(
+          "compose -f compose.yml down -v"
+        )
+        expect(existsSync(remote)).toBe(false)
+      }),
+    60_000
+  )
+})
+
+describe("a stack that is started again", () => {
+  it.scopedLive("has the time to get healthy that its release notes", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployedWith, directory, does } = yield* staged({
+        settings: { "deploy.healthTimeout": Duration.seconds(45) }
+      })
+      const ends = "command: [\"sh\", \"-c\", \"exit 3\"]"
+      writeFileSync(join(directory, "compose.yml"), `services:\n  web:\n    image: shop:latest\n    ${ends}\n`)
+      writeFileSync(join(directory, "container.json"), "{\"healthTimeout\": \"1 second\"}")
+      yield* bring(archive("one"))
+      expect(yield* deployedWith({ onUnhealthy: "keep" })).toMatchObject({ healthy: false })
+      for (const action of ["restart", "start"] as const) {
+        const [took, { status }] = yield* Effect.timed(does(action))
+        expect(status).toBe("exited")
+        expect(Duration.toSeconds(took)).toBeLessThan(20)
+      }
+    }), 120_000)
+})
+
+describe("what Berth brought", () => {
+  it.scopedLive(
+    "goes as its releases note it, and never what is elsewhere, in data/, or has a name of others",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, docker, does, home, remote } = yield* staged()
+        yield* bring(archive("one"))
+        yield* deployed
+        const id = docker("image", "inspect", "--format", "{{.Id}}", "shop:latest")
+        docker("tag", "shop:latest", "mine:latest")
+        const note = ["compose\tcompose.yml", "env\t.env", "file\tconf/a b'c", "large\t../../outside", "file\tdata/row"]
+        const remove = (names: ReadonlyArray<string>) =>
+          Effect.gen(function*() {
+            rmSync(join(remote, ".berth/releases"), { recursive: true, force: true })
+            mkdirSync(join(remote, ".berth/releases/1"), { recursive: true })
+            mkdirSync(join(remote, "data"), { recursive: true })
+            writeFileSync(join(remote, ".berth/releases/1/note"), [...note, ...names, ""].join("\n"))
+            writeFileSync(join(remote, "data/row"), "1")
+            writeFileSync(join(home, "outside"), "1")
+            return yield* does("remove")
+          })
+        const images = [`image\t${id}\tshop:latest\tbrought`]
+        const first = yield* remove(images)
+        expect(first.message).toContain("Files: .env, compose.yml, conf/a b'c. Its volumes")
+        expect(docker("image", "inspect", "--format", "{{.Id}}", "shop:latest")).toBe(id)
+        expect(readdirSync(remote)).toEqual(["data"])
+        expect(existsSync(join(home, "outside"))).toBe(true)
+
+        docker("rmi", "mine:latest")
+        yield* deployed
+        expect((yield* remove([`image\t${id}\tshop:latest\tfound`])).message).not.toContain("Images")
+        yield* deployed
+        expect((yield* remove(images)).message).toContain("Images: shop:latest. ")
+        expect(existsSync(join(remote, "data/row"))).toBe(true)
+
+        yield* deployed
+        writeFileSync(join(remote, ".berth/leaving"), `${id} shop:latest\n`)
+        expect((yield* remove([])).message).toContain("Images: shop:latest. ")
+      }),
+    60_000
+  )
+})
+
+describe("what a load that was cut off has left", () => {
+  const cutOff = Effect.gen(function*() {
+    const all = yield* staged()
+    yield* all.standIns.setDockerVersion("28.5.2")
+    yield* all.standIns.setStorageDriver("overlayfs")
+    const names = (prefix: string) =>
+      all.docker("image", "ls", "--format", "{{.Repository}}:{{.Tag}}").split("\n").filter((name) =>
+        name.startsWith(prefix)
+      )
+    /** Has the server die when it has loaded an image, before what was loaded is looked at; some names have gone before. */
+    const dies = Effect.gen(function*() {
+      yield* all.program(
+        "docker",
+        `"$STAND_INS/docker" "$@" || exit
+[ "$1" != load ] || { for n in 3 5; do "$STAND_INS/docker" tag shop:latest berth/incoming:$(cat ${all.remote}/.berth/loading)-$n; done; ${killScript}; }`
+      )
+      expect((yield* Effect.flip(all.deployed)).message).toMatch(/^Deploy failed at load: /)
+      yield* all.program("docker", "exec \"$STAND_INS/docker\" \"$@\"")
+    })
+    return { ...all, dies, names }
+  })
+
+  it.scopedLive("goes with the stack, like the names that hold on to what ran before", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, dies, does, names } = yield* cutOff
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* bring(archive("two"))
+      yield* dies
+      expect([names("berth/incoming:").length, names("berth/kept:").length]).toEqual([3, 1])
+      expect((yield* does("remove")).message).toContain("Images: shop:latest. ")
+      expect([...names("berth/"), ...names("shop")]).toEqual([])
+    }), 60_000)
+
+  it.scopedLive("goes before the images are listed that a deploy finds there", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, dies, names, remote } = yield* cutOff
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* bring(archive("two"))
+      yield* dies
+      // Without a proof that it is complete it does not count as there.
+      expect((yield* deployed).message).toMatch(/Sent \d+(\.\d)? kB of 30\d kB/)
+      expect(names("berth/incoming:")).toEqual([])
+      expect(readFileSync(join(remote, ".berth/releases/2/note"), "utf8")).toMatch(
+        /^image\t\S+\tshop:latest\tbrought$/m
+      )
+      expect(existsSync(join(remote, ".berth/loading"))).toBe(false)
+    }), 60_000)
+
+  it.scopedLive("goes also where nothing was deployed before", () =>
+    Effect.gen(function*() {
+      const { archive, bring, dies, does, names, remote } = yield* cutOff
+      yield* bring(archive("one"))
+      yield* dies
+      expect(names("berth/incoming:")).toHaveLength(1)
+      expect(yield* does("remove")).toMatchObject({ status: "missing" })
+      expect(names("berth/")).toEqual([])
+      expect(existsSync(remote)).toBe(false)
+    }), 60_000)
+})
+
+describe("a stack that is not there", () => {
+  it.scopedLive("is a 404 that says so, and nothing is made for it", () =>
+    Effect.gen(function*() {
+      const { does, home } = yield* staged()
+      mkdirSync(join(home, "empty"))
+      for (const action of actions) {
+        for (const remotePath of ["~/containers/none", "~/empty"]) {
+          expect(yield* Effect.flip(does(action, { remotePath }))).toMatchObject({
+            status: 404,
+            message:
+              `There is no stack at ${remotePath} on "Main": scan lists what is deployed there. Nothing was changed`
+          })
+        }
+      }
+      expect(readdirSync(home, { recursive: true })).toEqual(["empty"])
+    }))
+
+  it.scopedLive(
+    "is told from one whose containers somebody removed, which a start makes again",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, docker, does, remote } = yield* staged()
+        yield* bring(archive("one"))
+        yield* deployed
+        docker("rm", "-f", "shop-web-1")
+        for (const action of ["stop", "restart"] as const) {
+          expect((yield* Effect.flip(does(action))).message).toBe(
+            "The stack at ~/containers/shop on \"Main\" has no containers. Nothing was changed: a start or a deploy makes them"
+          )
+        }
+        expect(yield* does("start")).toMatchObject({ status: "healthy" })
+        // Its compose file is gone: Docker knows its containers all the same.
+        rmSync(join(remote, "compose.yml"))
+        expect(yield* does("stop")).toMatchObject({ status: "exited" })
+        expect(yield* does("start")).toMatchObject({ success: true })
+        expect(yield* does("remove")).toMatchObject({ status: "missing" })
+      }),
+    60_000
+  )
+})
+
+describe("a stack that another process deploys to", () => {
+  it.scopedLive("is left alone, and the holder is named", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, does, remote, standIns } = yield* staged()
+      yield* bring(archive("one"))
+      yield* deployed
+      const lock = join(remote, ".berth/lock")
+      const holder = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("flock", [lock, "sh", "-c", "echo held; exec cat"], { stdio: ["pipe", "pipe", "ignore"] })
+        ),
+        (child) => Effect.sync(() => child.stdin.end())
+      )
+      yield* Effect.promise(() => once(holder.stdout, "data"))
+      writeFileSync(join(remote, ".berth/holder"), "other-1\tann@elsewhere, since noon\n1 1\n")
+      const calls = (yield* standIns.dockerCalls).length
+      for (const action of actions) {
+        expect(yield* Effect.flip(does(action))).toMatchObject({
+          _tag: "DeployLocked",
+          status: 409,
+          message: expect.stringContaining("ann@elsewhere, since noon")
+        })
+      }
+      const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
+      expect(asked.filter((call) => /^(compose -f|stop|start|restart|rm)/.test(call))).toEqual([])
+    }), 60_000)
+})
+
+describe("what a server refuses to do to a stack", () => {
+  it.scopedLive("is told in its words, with what runs now", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, does, program, remote } = yield* staged()
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* program(
+        "docker",
+        `case $* in *" stop"|*" down") echo "it is bolted down" >&2; exit 1 ;; esac\nexec "$STAND_INS/docker" "$@"`
+      )
+      for (const action of ["stop", "remove"] as const) {
+        expect(yield* Effect.flip(does(action))).toMatchObject({
+          status: 502,
+          message: `The ${action} of ~/containers/shop on "Main" failed: it is bolted down. Its container runs now`
+        })
+      }
+      expect(existsSync(join(remote, "compose.yml"))).toBe(true)
+    }), 60_000)
+
+  it.scopedLive("needs a server that has Docker", () =>
+    Effect.gen(function*() {
+      const { does, home, standIns } = yield* staged()
+      mkdirSync(join(home, "containers/shop"), { recursive: true })
+      yield* standIns.setFlaw("docker-is-down", true)
+      const { message, status } = yield* Effect.flip(does("stop"))
+      expect([status, message]).toEqual([
+        502,
+        expect.stringMatching(/Cannot connect to the Docker daemon.*Nothing was changed$/)
+      ])
+    }))
+})
