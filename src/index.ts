@@ -1,4 +1,4 @@
-/** Berth for TypeScript: the client of its service, wherever that is, and the contract that both go by. */
+/** TypeScript library of Berth: the client of a service, wherever it runs, and the contract that both share. */
 export * from "./client/index.ts"
 export { connect } from "./client/node/connect.ts"
 export { inProcess } from "./client/node/inProcess.ts"

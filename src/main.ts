@@ -26,9 +26,9 @@ const program = Effect.suspend(() => {
 })
 
 program.pipe(
-  // One sentence for what a person can mend, everything for a defect.
+  // Logs expected errors as one sentence, and defects with their whole cause.
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
   Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
-  // Its own pretty logger would say every line once more beside ours.
+  // Disables the pretty logger of `runMain`: it would print each line a second time.
   NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

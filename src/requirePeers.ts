@@ -7,14 +7,14 @@ const isInstalled = (name: string) => {
     load.resolve(name)
     return true
   } catch (error) {
-    // A package that cannot be loaded by `require` is there all the same.
+    // Any other error: the package is installed, but `require` cannot load it.
     return !(error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND")
   }
 }
 
 /**
- * Rejects in one sentence when packages that an entry point of the library uses are not installed. They are optional
- * peers, since the program `berth` needs none of them.
+ * Rejects with one sentence if packages that an entry point of the library uses are not installed. They are optional
+ * peers, since the program `berth` does not need them.
  */
 export const requirePeers = async (entry: string, names: ReadonlyArray<string>): Promise<void> => {
   const missing = names.filter((name) => !isInstalled(name))
@@ -27,7 +27,7 @@ export const requirePeers = async (entry: string, names: ReadonlyArray<string>):
     `Cannot import "${entry}": the library needs ${missing.join(", ")}, which ` +
       `${missing.length === 1 ? "is" : "are"} not installed. Next to berth, run: npm install ${wanted}`
   )
-  // An uncaught error is printed with its stack, which says nothing more.
+  // Node prints the stack of an uncaught error, which would add nothing to the message.
   error.stack = `${error.name}: ${error.message}`
   throw error
 }

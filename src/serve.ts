@@ -18,18 +18,18 @@ const usualPort = 3100
 
 const host = Config.nonEmptyString("BERTH_HOST").pipe(Config.withDefault("127.0.0.1"))
 
-/** Says in the log what in the settings has to be mended, once the service listens. */
+/** Logs the problems of the settings with their fixes, once the service listens. */
 const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
   const { findings } = yield* Settings
   yield* Effect.forEach(yield* findings, ({ fix, problem }) => Effect.logWarning(`${problem}. ${fix}`))
 }))
 
-/** Serves at the address of the environment, with these settings, until it is interrupted. */
+/** Serves at the address from the environment, with the given settings, until it is interrupted. */
 export const serve = Effect.fn("serve")(function*(place: SettingsLocation) {
   const address = { host: yield* host, port: Option.getOrElse(yield* configuredPort, () => usualPort) }
   const services = Layer.provide(servicesLive(place), NodeContext.layer)
   const settings = Layer.provide(settingsLive(place), NodeContext.layer)
-  // The process that serves logs the warnings of its settings.
+  // Silent here: the process that serves logs the warnings of its settings.
   yield* requireToken(address.host).pipe(Effect.provide(settings), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(RecordAddress, NodeContext.layer)

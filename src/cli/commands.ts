@@ -18,7 +18,7 @@ import { webhooksCommands } from "./commands/webhooks.ts"
 import { execCommands } from "./exec/commands.ts"
 import { type CommandNode, defineCommandGroup } from "./parse/command.ts"
 
-/** All commands. */
+/** Root of the command tree. */
 export const berthCommand: CommandNode = defineCommandGroup(
   {
     name: "berth",

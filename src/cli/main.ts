@@ -56,7 +56,7 @@ const interrupt = (signal: NodeJS.Signals) => {
     for (const resume of waiting) resume(Effect.void)
     return
   }
-  // A second signal exits immediately.
+  // A second signal exits immediately, unless a waiter takes it.
   if (isInterrupted) process.exit(exitCodes.interrupted)
   isInterrupted = true
   Effect.runFork(Fiber.interrupt(running))

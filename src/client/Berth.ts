@@ -13,53 +13,55 @@ export type Call<A> = (api: Endpoints) => Effect.Effect<A, CallFailure | Accepte
 /** Answer of an endpoint, decoded and raw. */
 export interface Answer<A> {
   readonly value: A
-  /** The body of the answer: JSON, with nothing left out. */
+  /** Response body as JSON, with no field left out. */
   readonly body: string
 }
 
 /** A started run. It outlives its caller. */
 export interface StartedRun<A> {
   readonly run: Run
-  /** Its events up to its end. */
+  /** Events of the run up to its end. */
   readonly events: Stream.Stream<RunEvent, BerthError>
-  /** Waits for its end, and answers what its endpoint answers. */
+  /** Waits for the end of the run and returns the answer of its endpoint. */
   readonly result: Effect.Effect<Answer<A>, BerthError>
 }
 
-/** A command that runs in a container until the scope closes. */
+/** A running command in a container, until the scope closes. */
 export interface OpenedExec {
   readonly opened: ExecOpened
-  /** Its output and its exit, which is the last; read once. */
+  /** Output, then the exit as the last event. Can be consumed once. */
   readonly events: Stream.Stream<ExecEvent, BerthError>
-  /** Hands it input; done when that is on its way to the command. */
+  /** Sends input; completes once the service has accepted all of it. */
   readonly send: (data: Uint8Array) => Effect.Effect<void, BerthError>
-  /** Ends its input. */
+  /** Closes the command's stdin. */
   readonly endInput: Effect.Effect<void, BerthError>
   readonly resize: (size: TerminalSize) => Effect.Effect<void, BerthError>
 }
 
-/** The service, wherever it is. */
+/** Client of a Berth service, remote or in this process. */
 export class Berth extends Context.Tag("berth/client/Berth")<Berth, {
   /** Display name of the service, usually its address. */
   readonly where: string
-  /** Tells whether a run outlives this process, because another one executes it; without an id, one to be started. */
+  /**
+   * True if the run outlives this process because another one executes it. Without an id: if a run to be started would.
+   */
   readonly outlives: (run?: string) => Effect.Effect<boolean>
   /** Calls an endpoint. */
   readonly use: <A>(call: Call<A>) => Effect.Effect<A, BerthError>
-  /** Calls an endpoint, and answers its body too. */
+  /** Calls an endpoint and returns its raw body too. */
   readonly answer: <A>(call: Call<A>) => Effect.Effect<Answer<A>, BerthError>
-  /** Calls an endpoint that starts a run, and does not wait for the end of the run. */
+  /** Calls an endpoint that starts a run, without waiting for the run to end. */
   readonly start: <A>(call: Call<A>, options?: { readonly key?: string }) => Effect.Effect<StartedRun<A>, BerthError>
-  /** Calls an endpoint that starts a run, tells what happens in it, and waits for its end. */
+  /** Calls an endpoint that starts a run, reports its events, and waits for its end. */
   readonly run: <A>(
     call: Call<A>,
     heard?: (event: RunEvent) => Effect.Effect<void>
   ) => Effect.Effect<A, BerthError>
   /** Events of a run up to its end: all of them, or those after the event `after`. */
   readonly runEvents: (id: string, after?: string) => Stream.Stream<RunEvent, BerthError>
-  /** The log lines of a stack or a container of a server as they come, without end unless `until` is given. */
+  /** Log lines of a stack or a container of a server as they arrive; endless unless `until` is given. */
   readonly followLogs: (serverId: string, logs: FollowedLogs) => Stream.Stream<LogEvent, BerthError>
-  /** The same of several projects, each line with its project. */
+  /** Log lines of several projects as they arrive, each with its project; endless unless `until` is given. */
   readonly followProjectLogs: (logs: FollowedProjects) => Stream.Stream<LogEvent, BerthError>
   /** Runs a command in a container of a server's stack, until the scope closes. */
   readonly exec: (serverId: string, request: ExecRequest) => Effect.Effect<OpenedExec, BerthError, Scope.Scope>

@@ -4,15 +4,15 @@ import { version } from "../schema/version.ts"
 import { describeParseError } from "../schema/words/describeIssues.ts"
 
 /**
- * Failure of a call of the service.
+ * Failure of a call to the service.
  *
- * `refused`: it answered with a failure, whose status and sentence this has. `unreachable`: nobody answered, or the
- * connection broke. `unexpected`: what answered is not this version of Berth, or what was asked cannot be sent.
+ * `refused`: the service answered with a failure; `status` and `message` are its own. `unreachable`: no answer, or the
+ * connection broke. `unexpected`: the answer is not from this version of Berth, or the request could not be sent.
  */
 export class BerthError extends Data.TaggedError("BerthError")<{
   readonly reason: "refused" | "unreachable" | "unexpected"
   readonly message: string
-  /** The status of the answer; absent where there was none. */
+  /** HTTP status of the answer; absent without an answer. */
   readonly status?: number
 }> {}
 
@@ -55,7 +55,7 @@ const reasonIn = (cause: unknown): string => {
   return known ?? messageOf(causes.at(-1) ?? "no answer").slice(0, 200)
 }
 
-/** Failure of an address at which no service answered, as a sentence that says what to do about it. */
+/** Failure to reach a service at an address; the message says what to check. */
 export const makeUnreachable = (where: string, cause: unknown): BerthError =>
   new BerthError({
     reason: "unreachable",
@@ -65,17 +65,17 @@ export const makeUnreachable = (where: string, cause: unknown): BerthError =>
 const isOther = (where: string) =>
   `Check that Berth answers at ${where}, and that it is version ${version} like this client`
 
-/** Something answered that does not answer as this version of Berth does. */
+/** Failure of an answer that this version of Berth would not give. */
 export const makeUnexpectedAnswer = (where: string, what: string): BerthError =>
   new BerthError({ reason: "unexpected", message: `${what}. ${isOther(where)}` })
 
 const decodeError = Schema.decodeOption(Schema.parseJson(Schema.Struct({ error: Schema.String })))
 
-/** The sentence of a failed answer's body; nothing where it does not have one as Berth writes it. */
+/** Error message of a failed answer's body; none unless the body has the format of Berth's errors. */
 export const readErrorMessage = (body: string): Option.Option<string> =>
   Option.map(decodeError(body), ({ error }) => error)
 
-/** Reads an answer that is a failure. */
+/** Fails with the error of a failed answer. */
 export const readRefusal = (
   where: string,
   response: HttpClientResponse.HttpClientResponse
@@ -101,7 +101,7 @@ export type CallFailure =
   | HttpApiError.HttpApiDecodeError
   | { readonly _tag: "ApiError"; readonly status: number; readonly message: string }
 
-/** Tells an answer that does not fit its schema from a request that does not. */
+/** Turns a response that does not match its schema into `unexpected`. Parse errors of requests stay as they are. */
 export const readAs = (where: string) => (answer: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
   Effect.catchIf(answer, ParseResult.isParseError, (failure) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(failure)
@@ -109,7 +109,7 @@ export const readAs = (where: string) => (answer: Effect.Effect<unknown, unknown
     return makeUnexpectedAnswer(where, `The answer does not have the expected shape${field}`)
   })
 
-/** Any failure of a call as the one that callers see. */
+/** Converts any failure of a call to a `BerthError`. */
 export const toBerthError = (where: string) => (failure: CallFailure): BerthError => {
   switch (failure._tag) {
     case "BerthError":
@@ -127,7 +127,7 @@ export const toBerthError = (where: string) => (failure: CallFailure): BerthErro
         where,
         `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`
       )
-    // Answers are read by `readAs`: what is left does not fit the request's schema, and was not sent.
+    // `readAs` handles parse errors of answers. This one is the request's own, which was not sent.
     case "ParseError":
       return makeRefusal(400, describeParseError(failure, { whole: "The request", part: "field" }))
   }

@@ -12,12 +12,12 @@ export class Sending extends Context.Reference<Sending>()("berth/client/Sending"
   } => ({ headers: {}, heard: () => Effect.void })
 }) {}
 
-/** A run was started, and its answer comes later. */
+/** The service started a run instead of answering; the answer follows later. */
 export class Accepted extends Data.TaggedError("Accepted")<{ readonly run: Run }> {}
 
 const decodeRun = Schema.decodeOption(Schema.parseJson(Run))
 
-/** Reads each answer whole: a failure is one of the effect, and so is a run in place of the answer that it will have. */
+/** Reads an answer completely. Fails for an error status, and with `Accepted` for a run in place of its answer. */
 const readAnswer = (where: string, request: HttpClientRequest.HttpClientRequest) =>
 (
   response: HttpClientResponse.HttpClientResponse
@@ -38,7 +38,7 @@ const readAnswer = (where: string, request: HttpClientRequest.HttpClientRequest)
 
 const isSegment = (value: unknown) => Predicate.isString(value) && !["", ".", ".."].includes(value)
 
-/** The parts of a request's path so that each stays one part of the address. */
+/** Percent-encodes path parameters, so that each stays one segment of the URL. */
 const encodedPath = (request: unknown): Effect.Effect<unknown, BerthError> => {
   if (!Predicate.hasProperty(request, "path") || !Predicate.isRecord(request.path)) return Effect.succeed(request)
   const parts = Object.entries(request.path)
@@ -62,7 +62,7 @@ const withEncodedPaths = <Client extends object>(client: Client): Client =>
     }
   })
 
-/** An HTTP client that says in each request what `Sending` has to say. */
+/** Adds the headers of `Sending` to every request of a client. */
 export const withSendingHeaders = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
   HttpClient.mapRequestEffect(
     client,
@@ -70,8 +70,8 @@ export const withSendingHeaders = <E, R>(client: HttpClient.HttpClient.With<E, R
   )
 
 /**
- * A function for each endpoint of the contract.
- * @param where display name of the service: usually its address
+ * Creates a function for each endpoint of the contract.
+ * @param where display name of the service, usually its address
  */
 export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
   Effect.map(
@@ -85,5 +85,5 @@ export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
     withEncodedPaths
   )
 
-/** The endpoints of the service, each a function of what it takes. */
+/** Endpoints of the service as functions of their request. */
 export type Endpoints = Effect.Effect.Success<ReturnType<typeof makeEndpoints>>

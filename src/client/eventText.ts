@@ -1,4 +1,4 @@
-/** A server-sent event as it came; `data` is JSON. */
+/** Server-sent event as received; `data` is JSON. */
 export interface RawEvent {
   readonly id: string | undefined
   readonly event: string
@@ -22,13 +22,13 @@ const eventOf = (block: string): RawEvent | undefined => {
 }
 
 /**
- * Reads the events of a stream out of its text, piece by piece: each call answers those that are complete by then. In
- * time that grows with the text: the parser of @effect/experimental takes a minute for a log of fifty thousand lines.
+ * Creates an incremental parser of server-sent events: each call returns the events completed so far. Runs in linear
+ * time: the parser of @effect/experimental takes a minute for a log of fifty thousand lines.
  */
 export const makeEventReader = (): (text: string) => ReadonlyArray<RawEvent> => {
   let rest = ""
   return (text) => {
-    // Only what is new can end an event, and its end may have come in two pieces.
+    // Only new text can complete an event, and the separator may arrive in two pieces.
     const from = Math.max(0, rest.length - 3)
     const all = rest + text
     if (!/\r?\n\r?\n/.test(all.slice(from))) {

@@ -5,17 +5,17 @@ import { type BerthError, makeRefusal, makeUnexpectedAnswer, readErrorMessage } 
 import type { RawEvent } from "./eventText.ts"
 import { streamServerEvents } from "./streamServerEvents.ts"
 
-/** Selection of the lines of a log. */
+/** Filter of log lines. */
 export interface FollowedLines {
-  /** Number of last lines to begin with; default 100. */
+  /** Number of most recent lines to start with; default 100. */
   readonly lines?: number | undefined
-  /** No line from before it: a time, or how long ago (`10m`). */
+  /** Omits earlier lines: a time, or an age like `10m`. */
   readonly since?: string | undefined
-  /** No line from after it; the log ends there. */
+  /** Omits later lines and ends the log there. */
   readonly until?: string | undefined
-  /** One service of the stack; all of them unless given. */
+  /** Service of the stack; all services by default. */
   readonly service?: string | undefined
-  /** Only lines that contain it, in letters of either case. */
+  /** Text that lines must contain, ignoring case. */
   readonly contains?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface FollowedLogs extends FollowedLines {
   readonly containerName?: string | undefined
 }
 
-/** The logs of several projects, by the names of those under the projects root. */
+/** Source of the logs of several projects, by their names under the projects root. */
 export interface FollowedProjects extends FollowedLines {
   readonly projects: ReadonlyArray<string>
 }
@@ -65,7 +65,7 @@ const decodeEvent = (where: string) => (raw: RawEvent): Effect.Effect<ReadonlyAr
   })
 }
 
-/** Filters the lines that a new connection repeats: up to the last line of each source before it. */
+/** Drops lines that a new connection repeats: those up to the last one received from each source. */
 const repeated = () => {
   const latest = new Map<string, string>()
   const lastOfProjects = new Map<string, string>()
@@ -74,7 +74,7 @@ const repeated = () => {
     connect: () => {
       before = new Map(latest)
     },
-    /** Time from which on lines may be missing: the last line of the project that has been quiet for longest. */
+    /** Time from which lines may be missing: that of the last line of the project that has been silent longest. */
     since: (): string | undefined => [...lastOfProjects.values()].toSorted()[0],
     isNew: (event: LogEvent): boolean => {
       if (event.event !== "line") return true
@@ -88,7 +88,7 @@ const repeated = () => {
   }
 }
 
-// After a break as many lines as the service gives: those that were told already are left out.
+// Requests as many lines as the service returns after a reconnect; `repeated` drops those already emitted.
 const mostLines = 10_000
 
 const followEvents = (
@@ -118,8 +118,8 @@ const followEvents = (
   })
 
 /**
- * The log lines of a stack or a container as they come, without end unless `until` is given. After a connection that
- * breaks it goes on with the lines since the last one.
+ * Log lines of a stack or a container as they arrive; endless unless `until` is given. Reconnects after a broken
+ * connection and resumes after the last line.
  */
 export const followLogs = (
   client: HttpClient.HttpClient,
@@ -137,7 +137,7 @@ export const followLogs = (
     since
   })
 
-/** The same of several projects, each line with its project. */
+/** Log lines of several projects as they arrive, each with its project; endless unless `until` is given. */
 export const followProjectLogs = (
   client: HttpClient.HttpClient,
   where: string,

@@ -8,15 +8,15 @@ import { followLogs, followProjectLogs } from "./followLogs.ts"
 import { openExec } from "./openExec.ts"
 import { runEvents } from "./runEvents.ts"
 
-/** Event ids of a run begin above it: who comes back with it hears everything that happened. */
+/** Id below every event id of a run; a watcher that sends it receives all events. */
 const beforeAll = "0"
 
-// Not `randomUUID`, which browsers have on secure pages alone.
+// `randomUUID` is only available to browsers in secure contexts.
 const randomKey = Effect.sync(() => Encoding.encodeHex(globalThis.crypto.getRandomValues(new Uint8Array(16))))
 
 /**
- * The service over an HTTP client whose requests begin at its address.
- * @param where display name of the service: usually its address
+ * Creates the client on top of an HTTP client that already prepends the service's address.
+ * @param where display name of the service, usually its address
  */
 export const make = (
   http: HttpClient.HttpClient,
@@ -44,7 +44,7 @@ export const make = (
         const keyed = { "idempotency-key": key }
         const started = (run: Run): StartedRun<A> => {
           const events = runEvents(http, where, run.id, { after: beforeAll, justStarted: true })
-          // The request is known by its key: sent again, it is answered with what became of its run.
+          // Repeats the request under its idempotency key: the service answers with the result of the run.
           const result = Effect.zipRight(Stream.runDrain(events), toFailure(answer(call, keyed)))
           return { run, events, result }
         }
@@ -79,12 +79,12 @@ export const make = (
 export interface Address {
   /** Base URL, for example `http://127.0.0.1:3100`. Empty in the service's own page. */
   readonly url: string
-  /** The `http.token` of its settings. */
+  /** Token of the service: `http.token` or one of `http.tokens` in its settings. */
   readonly token?: Redacted.Redacted | undefined
   readonly door?: Door | undefined
 }
 
-/** A client whose requests go to an address, with its token. */
+/** Sends the requests of an HTTP client to an address, with its token. */
 export const withAddress = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
   http.pipe(
     HttpClient.mapRequest((request) =>
@@ -96,7 +96,7 @@ export const withAddress = ({ door = "script", token, url }: Address) => (http: 
     )
   )
 
-/** The service at an address, over the HTTP client of the context: `FetchHttpClient.layer` in a browser. */
+/** Client of the service at an address, over the HTTP client of the context: `FetchHttpClient.layer` in a browser. */
 export const layer = (address: Address): Layer.Layer<Berth, never, HttpClient.HttpClient> =>
   Layer.effect(
     Berth,

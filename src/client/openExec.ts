@@ -32,11 +32,11 @@ const decodeEvent =
     return Effect.mapError(decoded, unreadable(where))
   }
 
-/** A request holds at most so many bytes: in base64 they fit the limit of a body. */
+/** Input bytes per request; base64 of this size fits the limit of a body. */
 const mostInput = 256 * 1024
 const endTimeout = "10 seconds"
 
-/** Sends input in order: what the service had no room for is sent again. */
+/** Sends input in order and resends the bytes that the service had no room for. */
 const inputSender = (exec: string, use: Use) => {
   let sent = 0
   const sendFrom = (offset: number, data: Uint8Array, end: boolean): Effect.Effect<void, BerthError> =>
@@ -59,7 +59,7 @@ const inputSender = (exec: string, use: Use) => {
 
 type Use = Berth["Type"]["use"]
 
-/** Runs a command in a container, until the scope closes. A connection that breaks is not made again: it ends the command. */
+/** Runs a command in a container until the scope closes. Does not reconnect: a broken connection ends the command. */
 export const openExec = (
   client: HttpClient.HttpClient,
   where: string,

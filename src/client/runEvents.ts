@@ -27,7 +27,7 @@ const known: ReadonlySet<string> = new Set(["run", "end", "progress", "output", 
 const parse = Schema.decodeUnknown(Schema.parseJson(Schema.Unknown))
 const decode = Schema.decodeUnknown(RunEvent)
 
-/** Decodes an event; kinds that this version does not know are skipped. */
+/** Decodes an event; skips kinds unknown to this version. */
 const decodeEvent = (where: string) => ({ data, event, id = "" }: RawEvent) =>
   known.has(event)
     ? parse(data).pipe(
@@ -38,8 +38,8 @@ const decodeEvent = (where: string) => ({ data, event, id = "" }: RawEvent) =>
     : Effect.succeed([])
 
 /**
- * Events of a run up to its end: all of them, or those after the event `after`. A connection that
- * breaks is re-established without losing an event.
+ * Events of a run up to its end: all of them, or those after the event `after`. Reconnects after a broken connection
+ * without losing an event.
  */
 export const runEvents = (
   client: HttpClient.HttpClient,

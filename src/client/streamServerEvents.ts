@@ -3,9 +3,9 @@ import { Duration, Effect, Ref, Schedule, Stream } from "effect"
 import { type BerthError, makeUnreachable, readRefusal, toBerthError } from "./BerthError.ts"
 import { makeEventReader, type RawEvent } from "./eventText.ts"
 
-/** A stream of events that goes on when its connection breaks. */
+/** Event stream that can be resumed after a broken connection. */
 export interface EventSource {
-  /** The request for the events after the last one that was received; nothing was at first. */
+  /** Request for the events after the last one received; `undefined` before the first. */
   readonly request: (last: RawEvent | undefined) => HttpClientRequest.HttpClientRequest
   /** True if this event is the last. */
   readonly isEnd: (event: RawEvent) => boolean
@@ -13,20 +13,20 @@ export interface EventSource {
   readonly answeredBefore: boolean
 }
 
-// A restart of the service ends no run: it is waited for, a minute at most.
+// Retries for up to a minute: a restart of the service does not end its runs.
 const pauses = Schedule.exponential("250 millis", 2).pipe(
   Schedule.union(Schedule.spaced("5 seconds")),
   Schedule.upTo(Duration.seconds(60))
 )
 
-/** The events in a text that comes in pieces. */
+/** Parses events from text that arrives in pieces. */
 const eventsIn = <E>(text: Stream.Stream<string, E>): Stream.Stream<RawEvent, E> =>
   Stream.suspend(() => Stream.mapConcat(text, makeEventReader()))
 
 /**
- * The events of a source. A connection that breaks is made again after a moment, and goes on after the last event; what
- * the service refuses is not asked again.
- * @param where display name of the service: usually its address
+ * Streams the events of a source. Reconnects after a broken connection and resumes after the last event; refusals are
+ * not retried.
+ * @param where display name of the service, usually its address
  */
 export const streamServerEvents = (
   client: HttpClient.HttpClient,
@@ -44,7 +44,7 @@ export const streamServerEvents = (
         Stream.decodeText(),
         eventsIn,
         Stream.tap((event) => Ref.set(last, event)),
-        // A service that stops ends its streams as if nothing else would come.
+        // A stopping service ends its streams as if they were complete.
         Stream.concat(Stream.fail(makeUnreachable(where, "the connection broke")))
       )
     })

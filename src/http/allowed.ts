@@ -10,7 +10,7 @@ import { tokenRequired } from "./guard/authorizeRequest.ts"
 
 const access = collectRequiredAccess(BerthApi)
 
-/** Holds every caller to its role, by the route that was found: also one that reached it by no guard. */
+/** Checks the caller's role against the matched route, also for requests that bypassed the guard. */
 export const AllowedLive = Layer.succeed(
   Allowed,
   Effect.gen(function*() {

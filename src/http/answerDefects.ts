@@ -5,8 +5,8 @@ import { withSecurityHeaders } from "./guard/responseHeaders.ts"
 import { handleDefect } from "./wire/errors.ts"
 
 /**
- * The outermost middleware: answers a defect that no other one caught, such as one of the guard itself, in the words and
- * with the headers of every other failure. Without it the server would answer an empty 500, and log nothing.
+ * Outermost middleware: answers defects that no other middleware caught, such as those of the guard, with the body and
+ * headers of every other failure. Without it, the server would answer an empty 500 and log nothing.
  */
 export const answerDefects = HttpMiddleware.make((app) =>
   Effect.catchAllCause(app, (cause) =>

@@ -6,7 +6,7 @@ import { KnownQuery } from "./api/annotations/KnownQuery.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { refuseBody } from "./refuseBody.ts"
 
-/** Endpoints by `POST /path`, with the parts of a request that their schemas judge, and the names in their queries. */
+/** Endpoints by `POST /path`, with the names of their query parameters and if they take a body. */
 const endpoints = new Map<string, {
   readonly query: ReadonlyArray<string>
   /** Parameters that may be repeated. */
@@ -39,7 +39,7 @@ const repeatedIn = (names: ReadonlyArray<string>): string | undefined => {
   return names.find((name) => seen.size === seen.add(name).size)
 }
 
-/** Endpoints with parameters or a body of their own refuse unknown fields by their schema. */
+/** Endpoints with only query parameters, or only a body, refuse unknown fields by their schema. */
 export const KnownQueryLive = Layer.succeed(
   KnownQuery,
   Effect.gen(function*() {
@@ -48,7 +48,7 @@ export const KnownQueryLive = Layer.succeed(
     const { route } = yield* HttpRouter.RouteContext
     const endpoint = endpoints.get(`${route.method} ${route.path}`)
     const names = [...new URLSearchParams(query).keys()]
-    // A schema of a query names its parameters too, but after that of the body.
+    // The schema of a query refuses unknown parameters too, but only after the body was decoded.
     const known = endpoint?.query ?? names
     const name = known.length === 0 || endpoint?.takesBody === true
       ? names.find((name) => !known.includes(name))
@@ -58,7 +58,7 @@ export const KnownQueryLive = Layer.succeed(
         `${formatPath([name])} is not a known query parameter. This endpoint takes ${known.join(", ") || "none"}`
       )
     }
-    // No schema gets to see it: it is lost where the query becomes an object.
+    // Schemas never see it, because it is lost when the query becomes an object.
     if (names.includes("__proto__")) return yield* refuse("__proto__ is not a known query parameter")
     const repeated = repeatedIn(names.filter((name) => endpoint?.lists.includes(name) !== true))
     if (repeated !== undefined) return yield* refuse(`${formatPath([repeated])} is given more than once in the query`)

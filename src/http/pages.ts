@@ -30,7 +30,7 @@ const welcomePage = `<!doctype html>
 </html>
 `
 
-/** Pages without a token: the web page, the API's description and its reference. */
+/** Pages that need no token: the web page, the description of the API and its reference. */
 export const Pages = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -51,7 +51,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
       return Option.getOrElse(yield* page, () => HttpServerResponse.html(welcomePage))
     })
 
-    /** Everything but endpoints: a file of the page, the page itself for browsers, otherwise a failure. */
+    /** Serves other paths: assets, the page for browsers, otherwise a failure. */
     const elsewhere = Effect.gen(function*() {
       const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
       const target = Either.getOrUndefined(normalizeTarget(method, url))

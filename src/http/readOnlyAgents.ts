@@ -6,8 +6,8 @@ import { type ApiError, orApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 
 /**
- * Takes agents for viewers where the setting `mcp.readOnly` says so, whichever way they come: over `/mcp`, or through a
- * process of theirs that calls the endpoints.
+ * Limits agents to the role viewer if `mcp.readOnly` is set, both over `/mcp` and through a process that calls the
+ * endpoints.
  */
 export const ReadOnlyAgentsLive = HttpApiBuilder.middleware(
   BerthApi,

@@ -3,10 +3,10 @@ import { Effect, Layer } from "effect"
 import { documentFailures, documentSecurity } from "./api/annotations/documented.ts"
 import { collectFailures } from "./api/annotations/failures.ts"
 
-/** An API with what it needs to be described. */
+/** API with the context that its description requires. */
 type Described = HttpApi.Api["Type"]
 
-/** The API as a service that requires a token describes it. */
+/** Description of the API for a service that requires a token. */
 export const withToken = ({ api, context }: Described): Described => ({
   api: api.annotate(OpenApi.Transform, (spec) => documentSecurity(documentFailures(collectFailures(api))(spec))),
   context
@@ -16,7 +16,7 @@ export const withToken = ({ api, context }: Described): Described => ({
 export const buildSpecResponse = ({ api }: Described): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson(OpenApi.fromApi(api))
 
-/** The interactive reference of the API. Its script is larger than the rest of the service: it is read only here. */
+/** Interactive reference of the API. Its script is larger than the rest of the service, so it is loaded only here. */
 export const buildReferencePage = (described: Described) =>
   Effect.gen(function*() {
     const { layer } = yield* Effect.promise(() => import("@effect/platform/HttpApiScalar"))

@@ -18,8 +18,8 @@ const refusalOf = (body: unknown): string | undefined => {
 const refused = (message: string) => new ApiError({ status: 400, message })
 
 /**
- * Refuses a request to an endpoint without a body that asks for something in one all the same: what it asks for, a dry
- * run for instance, would be ignored. An empty body or object is let pass.
+ * Refuses a non-empty body on an endpoint that takes none, because its fields, such as a dry run, would be ignored.
+ * Empty bodies and objects are accepted.
  */
 export const refuseBody = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<void, ApiError> =>
   Effect.gen(function*() {

@@ -27,7 +27,7 @@ const accepted = (run: Run) =>
     headers: { location: `/api/runs/${run.id}`, "preference-applied": "respond-async" }
   })
 
-/** The answer of a run's endpoint, made again from the run. */
+/** Rebuilds the answer of a run's endpoint from the stored run. */
 const answerOf = ({ error, kind, result, state }: Run) => {
   if (state === "succeeded" || result !== null) return Effect.succeed(HttpServerResponse.unsafeJson(result))
   const { error: message, status } = error ??
@@ -36,8 +36,8 @@ const answerOf = ({ error, kind, result, state }: Run) => {
 }
 
 /**
- * Common behaviour of endpoints that start a run: the response names the run, arrives at once when the caller
- * prefers that, and a request repeated under its idempotency key gets the same run.
+ * Common behaviour of endpoints that start a run: names the run in the response, responds at once for `respond-async`,
+ * and returns the same run for a repeated idempotency key.
  */
 export const RunRequestsLive = HttpApiBuilder.middleware(
   BerthApi,
@@ -48,13 +48,13 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { name, role } = yield* CurrentCaller
-        // Callers that may not start a run are refused by the endpoint, and get no earlier answer either.
+        // The endpoint itself refuses callers that may not start runs. They must not receive an earlier answer either.
         const endpoint = Option.filter(findEndpoint(request), (endpoint) => startingEndpoints.has(endpoint))
         if (Option.isNone(endpoint) || !mayChange(role)) return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
         const idempotency = yield* readIdempotencyKey(request, endpoint.value, name)
         const answered = yield* Ref.make(Option.none<string>())
-        // Failures get their response further out, so the header is added when that goes out.
+        // Outer middleware renders failures, so the header is added just before the response is sent.
         yield* HttpApp.appendPreResponseHandler((_, response) =>
           Effect.map(
             Ref.get(answered),
@@ -66,7 +66,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         )
         const isThis = (run: Run) => Ref.set(answered, Option.some(run.id))
 
-        /** Answers with the run that the same request has started before; what is left is to wait for it. */
+        /** Answers with the run that an earlier request with this key started. */
         const again = ({ digest: first, run }: KeyedRun, { digest }: Idempotency) =>
           Effect.gen(function*() {
             if (first !== digest) return yield* orApiError(new IdempotencyKeyReused({ runId: run.id }))
@@ -76,7 +76,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
               : Effect.flatMap(orApiError(runs.await(run.id)), answerOf)
           })
 
-        /** Starts what was asked for; what is left is to wait for the answer. */
+        /** Starts the run; the result waits for its answer. */
         const begin = Effect.gen(function*() {
           const started = yield* Deferred.make<Run>()
           const used = yield* Deferred.make<KeyedRun>()
@@ -86,7 +86,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
             started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run))),
             isUsed: (by) => Effect.asVoid(Deferred.succeed(used, by))
           }))
-          // A request that is refused never starts a run.
+          // `handler` completes without a run if the request is refused.
           const first = Effect.raceFirst(Deferred.await(started), Deferred.await(used))
           yield* Effect.raceFirst(first, Fiber.await(handler))
           if (Option.isSome(idempotency) && (yield* Deferred.isDone(used))) {
@@ -105,7 +105,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
             Option.match({ onNone: () => begin, onSome: (known) => again(known, idempotency) })
           )
 
-        // Middleware is uninterruptible by default; this waits like a route.
+        // Middleware is uninterruptible by default; waits here must be interruptible like in a route.
         return yield* Effect.interruptible(Effect.flatten(Option.match(idempotency, {
           onNone: () => begin,
           onSome: (idempotency) =>

@@ -60,7 +60,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([KnownQueryLive, AllowedLive, CurrentPolicyLive, EventStreamsLive, WrongTokensLive])
 )
 
-// The first requests come first: recovering the runs of an earlier process can wait a moment.
+// Delayed so that the first requests are handled before runs of an earlier process are recovered.
 const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
   Effect.zipRight(Effect.flatMap(Notifier, ({ serve }) => serve), keepRecoveringRuns),
   "300 millis"
@@ -81,7 +81,7 @@ const ExportTelemetry = Layer.scopedDiscard(Effect.flatMap(Telemetry, ({ serve }
 /** Traces the requests and the runs that they start. */
 const Traced = Layer.unwrapEffect(Effect.map(Telemetry, ({ tracer }) => Layer.setTracer(tracer)))
 
-/** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
+/** All endpoints with their common middleware, without the parts for network connections: the guard and the pages. */
 export const EndpointsLive = ErrorsLive.pipe(
   Layer.provideMerge(ReadOnlyAgentsLive),
   Layer.provideMerge(RunRequestsLive),
@@ -91,10 +91,10 @@ export const EndpointsLive = ErrorsLive.pipe(
 const serve = HttpApiBuilder.serve((app) => answerDefects(guard(app)))
 const Guarded = Layer.mergeAll(EndpointsLive, CurrentPolicyLive, WrongTokensLive)
 
-/** The endpoints behind the guard, as a command answers at them while its run lasts. */
+/** Endpoints behind the guard, served by a command while its run lasts. */
 export const CommandHttp = Layer.provide(serve, Guarded)
 
-/** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
+/** The whole HTTP interface; requires an `HttpServer` and the services of the handlers. */
 export const Http = serve.pipe(
   Layer.provide(Pages),
   Layer.provide(Guarded),

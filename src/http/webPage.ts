@@ -5,18 +5,21 @@ import { fileURLToPath } from "node:url"
 
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// Built code lies in a folder beside the page's; sources that run as they are find it in `dist`.
+// Built code has the page in a sibling directory; sources that run unbuilt use the one in `dist`.
 const builtPage = (): string => {
   const near = beside("../page")
   return existsSync(near) ? near : beside("../../dist/page")
 }
 
-/** The directory of the built web page: `index.html`, and `assets/` with the files that it loads. */
+/** Directory of the built web page: `index.html`, and its files in `assets/`. */
 export class PageDirectory extends Context.Reference<PageDirectory>()("berth/PageDirectory", {
   defaultValue: builtPage
 }) {}
 
-/** The page runs its own scripts alone, makes no markup from text, is shown in no frame, and talks to nobody but this service. */
+/**
+ * Content security policy of the page: own scripts only, no markup from strings, no embedding in frames, connections to
+ * this service only.
+ */
 export const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'; trusted-types 'none'"
@@ -38,19 +41,19 @@ const takes = (accepted: string, coding: string) =>
     return name.toLowerCase() === coding && !weights.some((weight) => /^q=0(\.0*)?$/i.test(weight))
   })
 
-/** Identity of a file of the page by path, size and time of change. */
+/** Identity of a page file by path, size and modification time. */
 class FileState extends Data.Class<{
   readonly path: string
   readonly size: number
   readonly modifiedAt: number
 }> {}
 
-/** More states than the files of two builds, so that a rebuilt page does not push its own files out. */
+/** Larger than the file count of two builds, so that a rebuild does not evict current files. */
 const mostFiles = 500
 
 /**
- * Reads the page's files, each once as long as it stays as it is. Everybody may ask for them, and take as long as they
- * like over the answer: all answers share the same bytes, or a few slow callers would fill the memory.
+ * Reads and caches the page's files until they change. Anonymous callers may read answers as slowly as they like, so
+ * all answers share the same bytes; copies would fill the memory.
  */
 const makeReader = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
@@ -64,7 +67,8 @@ const makeReader = Effect.gen(function*() {
       Effect.flatMap(({ mtime, size }) => {
         const modifiedAt = Option.getOrElse(Option.map(mtime, (date) => date.getTime()), () => 0)
         const state = new FileState({ path, size: Number(size), modifiedAt })
-        // A caller that leaves must not fail the others that wait for the same bytes; nor does a failure stay.
+        // Uninterruptible: a caller that disconnects must not fail others that wait for the same bytes. Failures are
+        // not cached.
         return Effect.uninterruptible(Effect.tapError(known.get(state), () => known.invalidate(state)))
       }),
       Effect.option
@@ -73,13 +77,13 @@ const makeReader = Effect.gen(function*() {
 
 const assetName = /^\/assets\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:js|css|svg|woff2))$/
 
-/** Serves files of the built page; none if there is no such file. */
+/** Serves files of the built page; none if the file does not exist. */
 export const makeWebPage = Effect.gen(function*() {
   const read = yield* makeReader
 
   /**
-   * Answers with a file in the smallest form that was made at its build and that the caller takes. `path` is relative to
-   * the page's directory and never a caller's own.
+   * Answers with the smallest precompressed variant of a file that the caller accepts. `path` is relative to the page's
+   * directory and never supplied by a caller.
    */
   const file = (path: string, headers: Readonly<Record<string, string>>) =>
     Effect.gen(function*() {
@@ -110,14 +114,14 @@ export const makeWebPage = Effect.gen(function*() {
     })
 
   return {
-    /** A file that the page loads: its name changes with its content, so it may be kept for ever. */
+    /** Asset of the page. Its name changes with its content, so that it can be cached forever. */
     asset: (path: string) => {
       const name = assetName.exec(path)?.[1]
       return name === undefined
         ? Effect.succeedNone
         : file(`assets/${name}`, { "cache-control": "public, max-age=31536000, immutable" })
     },
-    /** The page itself, which names the assets of the build that it belongs to. */
+    /** The page itself, which refers to the assets of its own build. */
     page: file("index.html", { "cache-control": "no-cache", "content-security-policy": pagePolicy })
   }
 })

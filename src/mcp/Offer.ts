@@ -17,7 +17,7 @@ export interface Offer {
   readonly tools: ReadonlyArray<Tool>
   readonly resources: ReadonlyArray<Named & { readonly uri: string }>
   readonly resourceTemplates: ReadonlyArray<Named & { readonly uriTemplate: string }>
-  /** Reads a resource. Where there is none of this address, the failure has the status 404. */
+  /** Reads a resource; an unknown address fails with status 404. */
   readonly read: (
     uri: string
   ) => Effect.Effect<

@@ -29,7 +29,7 @@ export const describeTool = ({ description, inputSchema, name, outputSchema, rea
 const longestProgress = 300
 const longestFailure = 2_000
 
-/** Tells an agent that gave a token for it how far its call has come. */
+/** Sends progress notifications to an agent that passed a progress token. */
 const heardBy = ({ mcpReq }: ServerContext): ProgressListener => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => Effect.void
@@ -48,14 +48,14 @@ const answerTo = (tool: Tool, given: unknown, heard: ProgressListener) =>
       content: [{ type: "text" as const, text }],
       structuredContent: { ...structured }
     }),
-    // A client of the older protocol takes no data beside a failure.
+    // Clients of the older protocol accept no data in a failed result.
     onFailure: ({ message }) => ({
       content: [{ type: "text" as const, text: escapeTextLines(message) }],
       isError: true
     })
   })
 
-/** Speaks the protocol with one agent, or answers one request of it, with what it is offered. */
+/** Builds the protocol server for one agent, or for one of its requests, with the given offer. */
 export const makeAgentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunAgentRequest): Server => {
   const server = new Server(
     { name: "berth", title: "Berth", version },

@@ -34,7 +34,7 @@ const notAllowed = (method: string) =>
     headers: { allow: agentMethods.join(", ") }
   })
 
-/** Answers what agents ask, over the endpoints of this process, each in the name of who sent it. */
+/** Answers agents through the endpoints of this process, each request with the identity of its caller. */
 const answering = (loadOffer: Effect.Effect<OfferFor>) =>
   Effect.gen(function*() {
     const runtime = yield* Effect.runtime<
@@ -63,7 +63,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
     return yield* makeOnce(begin)
   })
 
-/** Serves agents at `/mcp`, behind the guard. Loaded on the first request. */
+/** Serves agents at `/mcp`, behind the guard. The implementation is loaded on the first request. */
 export const makeAgentLayer = (loadOffer: Effect.Effect<OfferFor>) =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const settings = yield* Settings

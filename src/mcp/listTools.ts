@@ -5,7 +5,7 @@ import { listProjects, overview } from "./tools/overview.ts"
 import { cancelRun, getRun, listRuns } from "./tools/runs.ts"
 import { readLogs, scanServer } from "./tools/servers.ts"
 
-/** Every tool, in the order in which an agent reads of them. */
+/** All tools, in the order in which agents list them. */
 export const tools: ReadonlyArray<Tool> = [
   overview,
   listProjects,
@@ -26,6 +26,6 @@ export const tools: ReadonlyArray<Tool> = [
   cancelRun
 ]
 
-/** The tools that an agent is shown: without those that change anything where it may only read. */
+/** Tools offered to an agent; a read-only agent gets those that change nothing. */
 export const listTools = ({ readOnly }: { readonly readOnly: boolean }): ReadonlyArray<Tool> =>
   readOnly ? tools.filter((tool) => tool.readOnly) : tools

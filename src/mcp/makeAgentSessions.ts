@@ -12,15 +12,15 @@ import { makeAgentServer } from "./agentServer.ts"
 import type { OfferFor } from "./Offer.ts"
 import type { RunAgentRequest } from "./runAgentRequest.ts"
 
-/** Sessions of the older protocol that a caller has at most; one more ends its own that was used longest ago. */
+/** Most sessions of the older protocol per caller. One more ends the caller's least recently used idle session. */
 export const mostSessions = 50
-/** Time after which a session without a request is ended. */
+/** Idle time after which a session is ended. */
 const idleMillis = 10 * 60 * 1000
 
-/** An agent's message, with the holder of its token and its rights. */
+/** Message of an agent, with the caller of its token and its rights. */
 export interface AgentRequest {
   readonly request: Request
-  /** The body as JSON; nothing where there is none. */
+  /** Body as JSON; undefined without a body. */
   readonly body: unknown
   readonly caller: Caller
   readonly readOnly: boolean
@@ -28,7 +28,7 @@ export interface AgentRequest {
 
 type Rights = Pick<AgentRequest, "caller" | "readOnly">
 
-/** The requests of a session: those that are being answered, and the time of the last one. */
+/** Number of a session's requests under way, and the time of the last request. */
 interface Use {
   underWay: number
   lastUsed: number
@@ -42,7 +42,7 @@ interface Session extends Rights {
 const isSame = (one: Rights, other: Rights) =>
   one.caller.name === other.caller.name && one.caller.role === other.caller.role && one.readOnly === other.readOnly
 
-// The library hands this through to where a server is made for a request.
+// The library passes this to the factory that makes a server for a request.
 const authInfoOf = ({ caller, readOnly }: Rights): AuthInfo => ({
   token: "",
   clientId: caller.name,
@@ -73,7 +73,7 @@ const full = () =>
     `All of the ${mostSessions} sessions that a token may have are busy: end one, or try again when one has its answer`
   )
 
-/** Runs what a session asks for, and counts it for as long as it lasts. */
+/** Counts the requests of a session while they run. */
 const counting = (run: RunAgentRequest, use: Use): RunAgentRequest => (effect, options) =>
   run(
     Effect.acquireUseRelease(
@@ -89,8 +89,8 @@ const counting = (run: RunAgentRequest, use: Use): RunAgentRequest => (effect, o
   )
 
 /**
- * Answers agents over HTTP. Those that speak the protocol of 2026-07-28 need no session; older ones get one, which ends
- * when they end it, when they are silent for ten minutes, or with the scope.
+ * Answers agents over HTTP; clients of protocol 2026-07-28 need no session. Sessions of older clients end on request,
+ * with the scope, or when a later request finds them idle for ten minutes.
  */
 export const makeAgentSessions = (
   offerFor: OfferFor,
@@ -103,7 +103,7 @@ export const makeAgentSessions = (
       const rights = rightsIn(authInfo)
       return serverFor(rights, runAs(rights.caller))
     }, { legacy: "reject" })
-    // A session is stored with the answer to `initialize`: those that come at once would all find room.
+    // Serializes `initialize`: a session is stored with its answer, so concurrent requests would all pass the limit.
     const oneAtATime = yield* Effect.makeSemaphore(1)
 
     const end = (id: string) =>
@@ -119,7 +119,10 @@ export const makeAgentSessions = (
         { discard: true }
       )
 
-    /** Makes room for one more session of a caller, at the cost of no other caller. */
+    /**
+     * Makes room for one more session of a caller by ending its oldest idle one, never another caller's. Returns false
+     * if all are busy.
+     */
     const hasRoom = ({ caller: { name } }: Rights) =>
       Effect.gen(function*() {
         const own = [...sessions].filter(([, { caller }]) => caller.name === name)
@@ -166,7 +169,7 @@ export const makeAgentSessions = (
         yield* endSilent(now)
         const id = asked.request.headers.get("mcp-session-id")
         const session = id === null ? undefined : sessions.get(id)
-        // Refuse the session of another caller, and one whose tools are hidden by now.
+        // Rejects a session of another caller, and one that was opened with other rights and thus other tools.
         if (session !== undefined && isSame(session, asked)) {
           session.use.lastUsed = now
           return yield* answerBy(session.transport, asked)

@@ -7,19 +7,19 @@ import { fitToBudget } from "./answers/fitToBudget.ts"
 import { RunBrief, summarizeRun } from "./answers/runOutcome.ts"
 import { guide, guideUri } from "./guide.ts"
 
-/** The resources that have an address of their own. */
+/** Resources with a fixed address. */
 export const resources = [
   { uri: guideUri, name: "guide", title: "Working with Berth", mimeType: "text/markdown" }
 ]
 
-/** The resources whose address has a part to fill in. */
+/** Resources whose address has a parameter. */
 export const resourceTemplates = [
   { uriTemplate: "berth://runs/{id}", name: "run", title: "A run", mimeType: "application/json" }
 ]
 
 const runIn = /^berth:\/\/runs\/([A-Za-z0-9-]{1,100})$/
 
-/** Reads a resource. Where there is none of this address, the failure has the status 404. */
+/** Reads a resource; an unknown address fails with status 404. */
 export const readResource = (uri: string) =>
   Effect.gen(function*() {
     if (uri === guideUri) return { uri, mimeType: "text/markdown", text: guide }

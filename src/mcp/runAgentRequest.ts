@@ -1,15 +1,13 @@
 import { Cause, Effect, Exit, FiberId, FiberSet, type Scope } from "effect"
 import type { Berth } from "../client/Berth.ts"
 
-/** Runs what a request of an agent asks for; the signal ends it when the agent leaves. */
+/** Runs the effect of an agent's request; the signal interrupts it when the agent disconnects. */
 export type RunAgentRequest = <A, E>(
   effect: Effect.Effect<A, E, Berth>,
   options: { readonly signal: AbortSignal }
 ) => Promise<A>
 
-/**
- * The protocol's library calls back with promises; what it starts over this service ends with the scope.
- */
+/** Bridges effects to the promise callbacks of the protocol's library. Effects that it starts end with the scope. */
 export const makeRunAgentRequest: Effect.Effect<
   (provided: <A, E>(effect: Effect.Effect<A, E, Berth>) => Effect.Effect<A, E>) => RunAgentRequest,
   never,

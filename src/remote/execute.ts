@@ -8,11 +8,11 @@ import { type ExecOptions, type RemoteExit, Ssh } from "../services/ssh/Ssh.ts"
 
 const longestWords = 2_000
 
-/** Output of a server for an error: without secrets, and only the end of a long one. */
+/** Output of a server for an error message, without secrets and limited to the end. */
 export const scrubServerOutput = (server: ServerAccess, said: string): string =>
   scrubText(said.trim(), listServerSecrets(server)).slice(-longestWords)
 
-/** The error of a command that ended with a failure; `said` is what the server wrote. */
+/** Error of a failed command; `said` is the server's output. */
 export const makeCommandFailed = (
   server: ServerAccess,
   { what }: Pick<RemoteCommand, "what">,
@@ -28,7 +28,7 @@ export const makeCommandFailed = (
     words: scrubServerOutput(server, said)
   })
 
-/** Runs a command to its end; an exit code other than 0 fails with what the server said. */
+/** Runs a command to its end; an exit code other than 0 fails with the server's output. */
 export const execute = Effect.fn("remote.execute")(function*(
   server: ServerAccess,
   command: RemoteCommand,

@@ -1,4 +1,4 @@
-/** One spelling for one image name: `docker.io/library/nginx` and `nginx` are `nginx:latest`. */
+/** Normalizes an image name: `docker.io/library/nginx` and `nginx` become `nginx:latest`. */
 export const normalizeImageName = (name: string): string => {
   const short = name.replace(/^(?:index\.)?docker\.io\//, "").replace(/^library\//, "")
   const last = short.slice(short.lastIndexOf("/") + 1)

@@ -24,10 +24,10 @@ export const settingsFinding = "settings"
 /** Name of the finding about the directory of the projects. */
 export const projectsFinding = "projects"
 
-/** Findings whose fix is shown although nobody has set them up: a fresh installation begins with them. */
+/** Findings whose fix is shown even if they are not set up: a fresh installation starts with them. */
 export const firstSteps: ReadonlySet<string> = new Set([settingsFinding, projectsFinding])
 
-/** State of a finding; `unused` is a part that no setting names yet, which is not a failure. */
+/** State of a finding; `unused` is an optional part without settings, which is not a failure. */
 export const classifyFinding = ({ ok, setUp }: Finding): "well" | "failed" | "unused" =>
   ok ? "well" : setUp === false ? "unused" : "failed"
 

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { text } from "./words/describedFields.ts"
 
-/** Kinds of problems in their order: a later one may follow from an earlier one. */
+/** Kinds of problems, in order of cause: a later one may follow from an earlier one. */
 export const CareKind = Schema.Literal("server", "files", "run", "stack", "route", "application", "disk")
 export type CareKind = typeof CareKind.Type
 
 const about = (description: string) => Schema.optionalWith(Schema.String, { exact: true }).annotations({ description })
 
-/** A problem that the overview found, with the next action. */
+/** Problem found by the overview, with the next action. */
 export const NeedsCare = Schema.Struct({
   kind: CareKind.annotations({
     description:
@@ -29,11 +29,11 @@ export const NeedsCare = Schema.Struct({
 }).annotations({ identifier: "NeedsCare" })
 export interface NeedsCare extends Schema.Schema.Type<typeof NeedsCare> {}
 
-/** Describes what needs care in one line. */
+/** Describes a problem in one line. */
 export const describeCare = ({ name, reason }: Pick<NeedsCare, "name" | "reason">): string =>
   `${name}${/^(?:is|has|does|leads|lacks) /.test(reason) ? " " : ": "}${reason}`
 
-/** True if a disk has too little room for the images of a deploy, which take hundreds of megabytes. */
+/** True if less than 2 GB or a tenth of a disk is free: images of a deploy take hundreds of megabytes. */
 export const isNearlyFull = (
   { freeBytes, totalBytes }: { readonly freeBytes: number; readonly totalBytes: number }
 ): boolean => freeBytes < 2_000_000_000 || freeBytes < totalBytes / 10

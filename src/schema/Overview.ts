@@ -6,10 +6,10 @@ import { field, flag, number, projectPath, storedServerId, text, textOrNull, tex
 
 const time = "2026-01-02T03:04:05.678Z"
 
-/** Age, in milliseconds, up to which callers share an overview. */
+/** Maximum age of a shared overview, in milliseconds. */
 export const overviewMaxAgeMillis = 3_000
 
-/** Time of an observation, and the error that prevented it. */
+/** Time of an observation, and the error if it failed. */
 const observation = {
   observedAt: text("When this was observed, or was tried to be, in UTC.", time),
   error: Schema.optional(Schema.String).annotations({
@@ -21,7 +21,7 @@ const observation = {
 export const StackState = Schema.Literal("running", "degraded", "stopped", "absent")
 export type StackState = typeof StackState.Type
 
-/** State of a project, as every door shows it. */
+/** State of a project, the same for all clients. */
 export const ProjectState = Schema.Literal("running", "degraded", "stopped", "not deployed", "unknown")
 export type ProjectState = typeof ProjectState.Type
 
@@ -34,7 +34,7 @@ const ContainerState = Schema.Struct({
   status: text("Its status in Docker's words.", "Restarting (1) 3 seconds ago")
 })
 
-/** A project's stack on a server. */
+/** Stack of a project on a server. */
 export const ObservedStack = Schema.Struct({
   serverId: storedServerId,
   serverName: textOrNull("Name of the server; null when none of this id is stored.", "Main"),
@@ -63,7 +63,7 @@ export const ObservedStack = Schema.Struct({
 }).annotations({ identifier: "ObservedStack" })
 export interface ObservedStack extends Schema.Schema.Type<typeof ObservedStack> {}
 
-/** The last run of a project that has ended. */
+/** Last completed run of a project. */
 export const LastRun = Schema.Struct({
   id: text("Its id.", "01m80yqq5mpfzvahn1sfvx7mvm"),
   kind: RunKind.annotations({ description: "The kind of run." }),
@@ -74,7 +74,7 @@ export const LastRun = Schema.Struct({
 }).annotations({ identifier: "LastRun" })
 export interface LastRun extends Schema.Schema.Type<typeof LastRun> {}
 
-/** A project and where it runs. */
+/** Project with its stacks on servers. */
 export const ObservedProject = Schema.Struct({
   name: text("The name of its directory.", "hello"),
   path: projectPath,
@@ -115,7 +115,7 @@ export interface ObservedProject extends Schema.Schema.Type<typeof ObservedProje
 export const hasFailedLastRun = ({ lastRun, run }: Pick<ObservedProject, "lastRun" | "run">): boolean =>
   run === null && (lastRun?.state === "failed" || lastRun?.state === "interrupted")
 
-/** An application of the platform, or one that a project declares. */
+/** Application of the platform, or declared by a project. */
 export const ObservedApplication = Schema.Struct({
   name: text("Its name.", "hello"),
   uuid: textOrNull("Its uuid on the platform; null when the platform has none of this name.", "a1b2c3d4"),
@@ -143,7 +143,7 @@ export const ServerDisk = Schema.Struct({
 }).annotations({ identifier: "ServerDisk" })
 export interface ServerDisk extends Schema.Schema.Type<typeof ServerDisk> {}
 
-/** A stored server, and whether it answers. */
+/** Stored server and its reachability. */
 export const ObservedServer = Schema.Struct({
   id: storedServerId,
   name: text("Display name.", "Main"),
@@ -173,7 +173,7 @@ export const ObservedServer = Schema.Struct({
 }).annotations({ identifier: "ObservedServer" })
 export interface ObservedServer extends Schema.Schema.Type<typeof ObservedServer> {}
 
-/** Everything at one look. */
+/** State of all projects, servers and applications. */
 export const Overview = Schema.Struct({
   observedAt: text("When the observations began, in UTC.", time),
   ageMs: number("Age in milliseconds: callers within a few seconds share them.", 1_200),

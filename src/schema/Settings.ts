@@ -13,7 +13,7 @@ const HttpUrl = Schema.String.pipe(
 )
 const Secret = Schema.Redacted(Schema.String)
 const StateUrl = Schema.Redacted(Schema.String.pipe(
-  // An empty host is the one of a socket, which is named in the query.
+  // An empty host means a Unix socket, which the query names.
   Schema.pattern(/^postgres(?:ql)?:\/\/[^\s/?#]*\/[^\s/?#]+(?:\?\S*)?$/, {
     message: () => "must be an address like postgres://user:password@db.example.com:5432/berth"
   })
@@ -48,7 +48,7 @@ const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
 const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
 
-// The lease has to outlast several heartbeats of a process that is busy for a moment.
+// The lease must outlast several heartbeats of a busy process.
 const shortestTakeOver = Duration.seconds(5)
 const longestTakeOver = Duration.hours(1)
 
@@ -68,8 +68,8 @@ const defaulted = <A, I>(schema: Schema.Schema<A, I>, fallback: A) => ({
 })
 
 /**
- * Schema and default of every setting but `servers`, by its dotted name. Requests that need an absent setting without a
- * default fail.
+ * Schema and default of every setting except `servers`, by its dotted name. Requests fail if they need an absent
+ * setting without a default.
  */
 export const settingDefinitions = {
   "token": optional(Secret),
@@ -132,7 +132,7 @@ export const settingDefinitions = {
 } as const
 
 type Definitions = typeof settingDefinitions
-/** The dotted name of a setting, as it stands in the file. */
+/** Dotted name of a setting, as in the file. */
 export type SettingName = keyof Definitions
 /** Decoded type of a setting. */
 export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
@@ -140,14 +140,14 @@ export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definiti
 type SecretName = { [Name in SettingName]: SettingValue<Name> extends Redacted.Redacted ? Name : never }[SettingName]
 const secretSchemas: ReadonlyArray<Schema.Schema.All> = [Secret, StateUrl, HeaderList]
 const isSecret = (name: SettingName): name is SecretName => secretSchemas.includes(settingDefinitions[name].schema)
-/** The settings that hold a secret. */
+/** Settings that contain a secret. */
 export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 
 /** Role of a token: operators may do everything, viewers only read. */
 export const Role = oneOf("viewer", "operator")
 export type Role = typeof Role.Type
 
-/** A token of somebody: the runs that it starts bear its name. */
+/** Named token; the runs that it starts record its name. */
 export interface NamedToken {
   readonly name: string
   readonly token: Redacted.Redacted
@@ -157,16 +157,16 @@ export interface NamedToken {
 /** Name of the caller with `http.token`. */
 export const nameOfToken = "token"
 
-/** The `http` settings: the tokens that callers need, and which hosts and origins are accepted beside the own ones. */
+/** The `http` settings: accepted tokens, and the hosts and origins accepted in addition to the service's own. */
 export interface GuardSettings {
-  /** An operator's, without a name of its own. */
+  /** Operator's token, without a name of its own. */
   readonly token: Option.Option<Redacted.Redacted>
   readonly tokens: ReadonlyArray<NamedToken>
   readonly hosts: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
 }
 
-/** The settings file does not parse, or holds something that does not fit. Lines count from 1. */
+/** The settings file does not parse, or contains an invalid value. Lines are counted from 1. */
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   file: Schema.String,
   line: Schema.NullOr(Schema.Number),
@@ -183,7 +183,7 @@ export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("Sett
   }
 }
 
-/** A request needs a setting that the file does not have. */
+/** A request needs a setting that is missing in the file. */
 export class SettingMissing extends Schema.TaggedError<SettingMissing>()("SettingMissing", {
   file: Schema.String,
   setting: Schema.String
@@ -194,7 +194,7 @@ export class SettingMissing extends Schema.TaggedError<SettingMissing>()("Settin
   }
 }
 
-/** A `${env:…}` or `${file:…}` that a request needs leads nowhere. */
+/** A `${env:…}` or `${file:…}` reference that a request needs cannot be resolved. */
 export class SettingUnresolved extends Schema.TaggedError<SettingUnresolved>()("SettingUnresolved", {
   file: Schema.String,
   setting: Schema.String,
@@ -217,13 +217,13 @@ export class SettingsUnavailable extends Schema.TaggedError<SettingsUnavailable>
   }
 }
 
-/** The working directory has a settings file that nobody named, and nobody confirmed as it is now. */
+/** The working directory has a settings file that the user did not name, and has not confirmed in its current form. */
 export class SettingsUnconfirmed extends Schema.TaggedError<SettingsUnconfirmed>()("SettingsUnconfirmed", {
   file: Schema.String,
   sha256: Schema.String,
-  /** Another text of the file was confirmed before. */
+  /** True if an earlier version of the file was confirmed. */
   isChanged: Schema.Boolean,
-  /** Effects that using the file would have. */
+  /** Effects of using the file. */
   uses: Schema.Array(Schema.String)
 }) {
   /** Question for a confirmation: the reason, and the effects of using the file. */

@@ -3,13 +3,13 @@ import { ObservedServer, ServerDisk } from "./Overview.ts"
 import { number, text } from "./words/describedFields.ts"
 import { strictQuery } from "./words/strict.ts"
 
-/** Seconds between two samples of a server. */
+/** Interval between two samples of a server, in seconds. */
 export const sampleSeconds = 15
 
-/** Minutes that samples are kept for. */
+/** Retention of samples, in minutes. */
 export const keptMinutes = 60
 
-/** Resource usage of one container at one time. */
+/** Sample of a container's resource usage. */
 export const ContainerSample = Schema.Struct({
   name: text("The container's name.", "hello-web-1"),
   service: text("Its service in the compose file; empty when it belongs to no stack.", "web"),
@@ -20,7 +20,7 @@ export const ContainerSample = Schema.Struct({
 }).annotations({ identifier: "ContainerSample" })
 export interface ContainerSample extends Schema.Schema.Type<typeof ContainerSample> {}
 
-/** Resource usage of a server and its running containers at one time. */
+/** Sample of the resource usage of a server and its running containers. */
 export const StatsPoint = Schema.Struct({
   at: text("When it was sampled, in UTC.", "2026-01-02T03:04:05.678Z"),
   load: ObservedServer.fields.load,
@@ -40,7 +40,7 @@ export const StatsHistory = Schema.Struct({
 }).annotations({ identifier: "StatsHistory" })
 export interface StatsHistory extends Schema.Schema.Type<typeof StatsHistory> {}
 
-/** Selects how much of a history is wanted. */
+/** Query for a part of a history. */
 export const StatsHistoryQuery = Schema.Struct({
   minutes: Schema.optional(
     Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, keptMinutes)).annotations({

@@ -1,12 +1,12 @@
 import type { ContainerSample, StatsPoint } from "./StatsHistory.ts"
 
-/** A number at a time, in milliseconds since 1970; undefined where it was not sampled. */
+/** Sample with its time in milliseconds since 1970; `value` is undefined if it was not sampled. */
 export interface SeriesPoint {
   readonly at: number
   readonly value: number | undefined
 }
 
-/** Usage of one container at each of the points. */
+/** Resource usage of one container, one sample per point. */
 export interface ContainerSeries {
   readonly name: string
   readonly service: string
@@ -14,13 +14,13 @@ export interface ContainerSeries {
   readonly memoryBytes: ReadonlyArray<SeriesPoint>
 }
 
-/** A number of each point. */
+/** Extracts a series from points. */
 export const buildSeries = (
   points: ReadonlyArray<StatsPoint>,
   value: (point: StatsPoint) => number | undefined
 ): ReadonlyArray<SeriesPoint> => points.map((point) => ({ at: Date.parse(point.at), value: value(point) }))
 
-/** Usage of each container, those that run now first. */
+/** Resource usage of each container, currently running ones first. */
 export const buildContainerSeries = (points: ReadonlyArray<StatsPoint>): ReadonlyArray<ContainerSeries> => {
   const found = new Map<string, ContainerSample>()
   for (const { containers } of points.toReversed()) {
@@ -40,7 +40,7 @@ export const buildContainerSeries = (points: ReadonlyArray<StatsPoint>): Readonl
   }))
 }
 
-/** Sums series of the same points; undefined where none of them has a number. */
+/** Adds up series of the same points; undefined for a point without a value in any series. */
 export const sumSeries = (all: ReadonlyArray<ReadonlyArray<SeriesPoint>>): ReadonlyArray<SeriesPoint> =>
   (all[0] ?? []).map(({ at }, index) => {
     const values = all.flatMap((series) => series[index]?.value ?? [])
@@ -54,7 +54,7 @@ export interface SeriesSummary {
   readonly most: number
 }
 
-/** Sums a series up; undefined where it has no number. */
+/** Summarizes a series; undefined if it has no value. */
 export const summarize = (series: ReadonlyArray<SeriesPoint>): SeriesSummary | undefined => {
   const values = series.flatMap(({ value }) => value ?? [])
   const last = values.at(-1)
@@ -66,7 +66,7 @@ export const summarize = (series: ReadonlyArray<SeriesPoint>): SeriesSummary | u
   }
 }
 
-/** Means of equal parts of the time from `from` to `to`; undefined where a part has no number. */
+/** Means of equal intervals from `from` to `to`; undefined for an interval without a value. */
 export const computeMeans = (
   series: ReadonlyArray<SeriesPoint>,
   { from, parts, to }: { readonly from: number; readonly to: number; readonly parts: number }

@@ -28,14 +28,14 @@ import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
 
-/** Host keys are remembered beside the settings file. */
+/** Stores known host keys beside the settings file. */
 const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
   const path = yield* Path.Path
   const { file } = yield* Settings
   return HostKeysLive(path.join(path.dirname(file), "berth.known_hosts"))
 }))
 
-/** Runs are remembered beside the settings file too, unless these name a database. */
+/** Places the store of runs beside the settings file, unless the settings name a database. */
 const besideSettings = <A, E, R>(
   live: (file: string, holderTimeout: Duration.DurationInput | undefined) => Layer.Layer<A, E, R>,
   holderTimeout: Duration.DurationInput | undefined
@@ -66,20 +66,20 @@ const LocalLive = Layer.mergeAll(
   SessionsLive
 )
 
-/** The settings alone, for what looks at them before the services are made. */
+/** Settings alone, for code that reads them before the other services are built. */
 export const settingsLive = (settings: SettingsLocation | string) =>
   SettingsLive(settings).pipe(
     Layer.provide(Layer.merge(LocksLive, LocalFilesLive))
   ) satisfies Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path>
 
 /**
- * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that
- * it runs on: `NodeContext.layer`.
+ * Every service that the pipelines use, for one settings file. Requires the file system and paths of the platform:
+ * `NodeContext.layer`.
  *
- * Layers end in the opposite order of their making. The runs come last, so that a shutdown lets them end before it
- * closes the connections that they work over.
- * @param holderTimeout how long a call waits for the store of runs while another process of this machine has it; no longer
- * than for anything else when absent
+ * Layers are released in reverse order of construction. The runs are built last, so that a shutdown ends them before it
+ * closes the connections that they use.
+ * @param holderTimeout time that a call waits while another process of this machine holds the store of runs; the usual
+ * timeout of the store when absent
  */
 export const servicesLive = (settings: SettingsLocation | string, holderTimeout?: Duration.DurationInput) =>
   Layer.mergeAll(
@@ -91,7 +91,7 @@ export const servicesLive = (settings: SettingsLocation | string, holderTimeout?
     Layer.provideMerge(Layer.provide(NotifierLive, PostLive)),
     Layer.provide(besideSettings(runStoreLive, holderTimeout)),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
-    // It ends after the runs, and exports the spans of their last steps.
+    // Released after the runs, so that the spans of their last steps are exported.
     Layer.provideMerge(Layer.provide(TelemetryLive, PostLive)),
     Layer.provideMerge(SettingsLive(settings)),
     Layer.provideMerge(LocksLive),

@@ -36,7 +36,7 @@ export const deleteApplicationCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { print, say } = yield* Screen
-    // An application that the platform no longer has is found by its name, to remove its route and hooks.
+    // Falls back to the name for an application that the platform no longer has, to remove its route and hooks.
     const given = Option.getOrElse(yield* findUuid(input.name), () => input.name)
     const { body, value } = yield* answer((api) => api.planRemoval({ path: { uuid: given } })).pipe(
       Effect.catchIf(({ status }) => status === 404, () => makeApplicationNotFound(input.name))

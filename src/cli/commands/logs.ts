@@ -43,7 +43,7 @@ const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
   }
 })
 
-/** Options that select lines, as requests carry them. */
+/** Request fields of the options that select lines. */
 const selection = (
   { contains, lines, service, since, until }: {
     readonly contains: Option.Option<string>
@@ -60,7 +60,7 @@ const selection = (
   ...Option.match(lines, { onNone: () => ({}), onSome: (lines) => ({ lines }) })
 })
 
-/** The logs of several projects, up to now unless they are followed. */
+/** Prints the logs of several projects, up to now unless they are followed. */
 const showProjects = (
   projects: ReadonlyArray<string>,
   input: Parameters<typeof selection>[0] & LocationOptions & { readonly follow: boolean; readonly json: boolean }
@@ -85,7 +85,7 @@ const showProjects = (
     return unavailable === 0 ? exitCodes.done : exitCodes.failed
   })
 
-/** Resolves a name to the stack of a project, or else to a container. */
+/** Resolves a name to the stack of a project, else to a container. */
 const sourceOf = (name: Option.Option<string>, place: LocationOptions) =>
   locateNamedStack(name, place).pipe(
     Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
@@ -132,7 +132,7 @@ const logsCommand = defineServiceCommand(
     const { out, print } = yield* Screen
     const { also, serverId, source } = yield* sourceOf(Option.fromNullable(name), input)
     const { lines, ...selected } = selection(input)
-    // A malformed request is not caused by the name.
+    // Adds no hint to a malformed request: its cause is not the name.
     const withHint = (error: BerthError) =>
       new BerthError({ ...error, message: error.status === 400 ? error.message : appendSentence(error.message, also) })
     if (input.follow) {

@@ -14,7 +14,7 @@ import { wrapText } from "../terminal/wrapText.ts"
 
 const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
 
-/** The stacks of a project as rows, the one that gives the project its state first. */
+/** Formats the stacks of a project as rows. The first stack determines the state of the project. */
 export const buildStackRows = (
   { changes, name, run, servers, state, stateReason, urls }: ObservedProject
 ): ReadonlyArray<ReadonlyArray<string>> => {
@@ -36,7 +36,7 @@ export const buildStackRows = (
   ])
 }
 
-/** Applications as rows; an error that they share is printed once, below. */
+/** Formats applications as rows. An error that they share is printed once, below. */
 export const buildApplicationRows = ({ applications, errors }: Overview): ReadonlyArray<ReadonlyArray<string>> =>
   applications.map(({ drift, error, name, status }) => [
     name,
@@ -44,7 +44,7 @@ export const buildApplicationRows = ({ applications, errors }: Overview): Readon
     drift === null ? "" : drift === 0 ? "no drift" : `${drift} differ`
   ])
 
-/** Command for the next action on what needs care; empty where none helps. */
+/** Command for the next action on a problem; empty if no command helps. */
 const commandFor = ({ projects, servers }: Overview) =>
 (
   { appName, kind, name, projectPath, remotePath, runId, serverId }: NeedsCare

@@ -80,7 +80,7 @@ const diffCommand = defineServiceCommand(
   })
 )
 
-/** Server for a new container.json: the given one, or the one chosen at the terminal. */
+/** Server for a new container.json: the given one, or one chosen interactively. */
 const serverOf = (given: Option.Option<string>, yes: boolean) =>
   Effect.gen(function*() {
     if (Option.isSome(given)) return (yield* findStoredServer(given.value)).server.id
@@ -98,7 +98,7 @@ const bridgedHint =
   `"bridged" in ${containerConfigName} names services of which two containers may run at once for a moment: a redeploy ` +
   "then fails no request. Leave out one whose migrations, locks or volumes bear a single version only."
 
-/** Files that `init` creates, and those in which it fills in the server. */
+/** Files that `init` creates, and files in which it fills in the server. */
 const writtenFiles = ({ changed = [], created }: Pick<InitResult, "changed" | "created">) => [
   ...created.map((name) => `+ ${escapeInline(name)}`),
   ...changed.map((name) => `~ ${escapeInline(name)} (serverId)`)

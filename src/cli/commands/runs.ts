@@ -28,8 +28,8 @@ const tookOf = ({ endedAt, startedAt }: Run, now: number) =>
   startedAt === null ? "" : formatDuration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
 
 /**
- * @param steps those that are not printed already
- * @param shortened removes output that was already printed from a message
+ * @param steps steps that are not printed yet
+ * @param shortened removes already printed output from a message
  */
 const showRun = (
   run: Run,

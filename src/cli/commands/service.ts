@@ -37,7 +37,7 @@ const serveCommand = defineLocalCommand(
           Effect.flatMap(serve),
           Effect.provide(NodeContext.layer),
           Logger.withMinimumLogLevel(LogLevel.Info),
-          // The service logs by itself; the logger of commands would repeat each line.
+          // Drops the command loggers: the service has its own, and each line would appear twice.
           Effect.locally(FiberRef.currentLoggers, HashSet.empty())
         )
       )

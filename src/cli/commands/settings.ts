@@ -70,7 +70,7 @@ const getCommand = defineServiceCommand(
 
 const isSettingName = (text: string): text is SettingName => Object.hasOwn(settingDefinitions, text)
 
-/** Reads a value of the command line: a setting that takes a list has its items separated by commas. */
+/** Parses a value of the command line; splits it at commas for a setting that takes a list. */
 const settingValue = (setting: string, text: string): SettingJson => {
   if (!isSettingName(setting)) return text
   const fits = (value: unknown) => {
@@ -80,7 +80,7 @@ const settingValue = (setting: string, text: string): SettingJson => {
   return !fits(text) && fits(["a"]) ? text.split(",").map((item) => item.trim()) : text
 }
 
-/** Describes the directory of the projects before a change. */
+/** Describes the projects root before a change. */
 const describeRoot = ({ path, projects, standing }: ProjectsRoot, creates: boolean): string => {
   switch (standing) {
     case "usable":

@@ -47,7 +47,7 @@ const statusCommand = defineServiceCommand(
     )
 )
 
-/** Confirms a change of the webhooks of one application or of all, and prints what became of each. */
+/** Confirms a change of the webhooks of one or all applications, and prints the outcome of each. */
 const changeHooks = (
   input: Pick<CommonInput, "json"> & { readonly app: Option.Option<string>; readonly yes: boolean },
   question: (whom: string) => string,

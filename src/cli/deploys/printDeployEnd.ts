@@ -10,7 +10,7 @@ const signs = { done: ["âœ“", "green"], unhealthy: ["!", "yellow"], failed: ["âœ
 
 /**
  * Prints the outcome of a deploy or rollback; returns its exit code.
- * @param next commands that mend it
+ * @param next commands that fix a failure
  */
 export const printDeployEnd = (
   result: Pick<DeployResult, "healthy" | "message" | "success">,

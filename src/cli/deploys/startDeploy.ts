@@ -10,7 +10,7 @@ import { Screen } from "../terminal/Screen.ts"
 /** Name of a project by its directory. */
 export const projectName = (path: string) => escapeInline(path.split(/[/\\]/).at(-1) ?? path)
 
-/** Builds a project's image archive; fails where that fails. */
+/** Builds a project's image archive; fails if the build fails. */
 export const buildFirst = (projectPath: string) =>
   Effect.gen(function*() {
     const { value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
@@ -30,7 +30,7 @@ export const startWithoutWaiting = <A>(projectPath: string, call: Call<A>, json:
     const { run } = yield* start(call)
     yield* print(json ? JSON.stringify(run) : run.id)
     yield* say(`The deploy of ${projectName(projectPath)} continues.\n${yield* suggestFollowing(run)}`)
-    // A Ctrl-C must not hide the id of a run that was started.
+    // Uninterruptible: Ctrl-C must not hide the id of a started run.
   }).pipe(Effect.uninterruptible)
 
 /** Fails unless a deploy would outlive this process. */

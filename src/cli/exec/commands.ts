@@ -14,7 +14,7 @@ const parts = {
   config: common.config
 }
 
-/** Runs words in the container of a project's service; a shell without any. */
+/** Runs a command in the container of a project's service; defaults to a shell. */
 const execIn = (input: Input<typeof parts>, words?: ReadonlyArray<string>) =>
   withService(
     input,

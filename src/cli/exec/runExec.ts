@@ -15,10 +15,10 @@ import {
   writeToStandardStream
 } from "./standardStreams.ts"
 
-/** Exit code of a program whose terminal is closed, as shells tell it. */
+/** Exit code after the terminal is closed, as in shells: 128 + SIGHUP. */
 const hungUpCode = 129
 
-/** Writes what the command prints until its end; returns its exit code. */
+/** Writes the output of the command until it ends; returns its exit code. */
 const relayOutput = ({ events, opened }: OpenedExec): Effect.Effect<number, BerthError | Failed> =>
   Effect.gen(function*() {
     let code: number | null = null
@@ -32,18 +32,18 @@ const relayOutput = ({ events, opened }: OpenedExec): Effect.Effect<number, Bert
     return code ?? (yield* new Failed({ message: `The command in ${opened.container} was killed` }))
   })
 
-/** Hands stdin on until it or the command ends, and fails where it cannot. */
+/** Sends stdin to the command until either ends, and never completes. Fails if the service rejects the input. */
 const relayInput = ({ endInput, send }: OpenedExec): Effect.Effect<never, BerthError> =>
   Stream.runForEach(input, send).pipe(
     Effect.zipRight(endInput),
-    // The command has ended: its exit is on the way.
+    // 404: the command has ended, and its exit event follows.
     Effect.catchIf(({ status }) => status === 404, () => Effect.void),
     Effect.zipRight(Effect.never)
   )
 
 /**
- * Runs a command in a container with the input, the output and the terminal of this process; returns its exit code. It ends
- * with this process.
+ * Runs a command in a container with the input, output and terminal of this process; returns its exit code. The command
+ * ends with this process.
  */
 export const runExec = (
   serverId: string,

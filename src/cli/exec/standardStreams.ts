@@ -4,7 +4,7 @@ import type { ExecTerminal, TerminalSize } from "../../schema/servers/Exec.ts"
 
 const otherwise: ExecTerminal = { columns: 80, rows: 24, type: "xterm-256color" }
 
-/** True when somebody sits at both ends: the output of a command that is piped or stored must stay as it is. */
+/** True if stdin and stdout are terminals. Piped or stored output must stay unchanged. */
 export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
 
 const sizeNow = (): TerminalSize => ({
@@ -18,13 +18,13 @@ export const readTerminal = (): ExecTerminal => {
   return { ...sizeNow(), type: /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(type) ? type : otherwise.type }
 }
 
-/** Hands every key to the reader of stdin as it is typed, Ctrl-C too, until the scope closes. */
+/** Switches stdin to raw mode until the scope closes: each key is delivered as it is typed, including Ctrl-C. */
 export const rawKeys: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => void process.stdin.setRawMode(true)),
   () => Effect.sync(() => void process.stdin.setRawMode(false))
 )
 
-/** Sizes of the terminal from now on; of those that nobody took only the last. */
+/** Changes of the terminal size; keeps only the latest unread one. */
 export const sizes: Stream.Stream<TerminalSize> = Stream.asyncPush<TerminalSize>(
   (emit) =>
     Effect.acquireRelease(
@@ -38,14 +38,14 @@ export const sizes: Stream.Stream<TerminalSize> = Stream.asyncPush<TerminalSize>
   { bufferSize: 1, strategy: "sliding" }
 )
 
-/** Bytes of stdin; it ends too where stdin cannot be read. */
+/** Bytes of stdin; also ends on a read error. */
 export const input: Stream.Stream<Uint8Array> = NodeStream.fromReadable<Error, Uint8Array>(
   () => process.stdin,
   (cause) => cause instanceof Error ? cause : new Error(String(cause)),
   { closeOnDone: false }
 ).pipe(Stream.catchAll(() => Stream.empty))
 
-/** Writes bytes as they are; done when they are out. */
+/** Writes bytes unchanged; completes when they are written. */
 export const writeToStandardStream = (stream: "stderr" | "stdout", data: Uint8Array): Effect.Effect<void> =>
   Effect.async((resume) => {
     process[stream].write(data, () => resume(Effect.void))

@@ -18,7 +18,7 @@ export const findUuid = (appName: string) =>
     return found !== null && Predicate.isString(found["uuid"]) ? Option.some(found["uuid"]) : Option.none()
   })
 
-/** The same for an application that must be there. */
+/** Finds the uuid of an application by its exact name; fails if there is none. */
 export const requireUuid = (appName: string) =>
   Effect.flatMap(
     findUuid(appName),

@@ -101,7 +101,7 @@ export const findOnlyServer = (name: string) =>
     })
   })
 
-/** Reads a project; fails where its container.json cannot be used. */
+/** Reads a project; fails if its container.json cannot be used. */
 export const readPlacedProject = (projectPath: string) =>
   Effect.gen(function*() {
     const project = yield* (yield* Berth).use((api) => api.inspectProject({ payload: { projectPath } }))
@@ -109,7 +109,7 @@ export const readPlacedProject = (projectPath: string) =>
     return broken === undefined ? project : yield* new Failed({ message: formatFileProblem(broken) })
   })
 
-/** Picks the target that the options mean; fails where they mean none or several. */
+/** Selects the target that the options match; fails if none or several match. */
 const pickTarget = (
   { name, targets = [] }: LocalProject,
   server: Option.Option<string>,
@@ -138,7 +138,7 @@ const pickTarget = (
 
 /**
  * Locates the stack of a project by the options, else by its container.json.
- * @param read reads the project; not executed where the options say all
+ * @param read reads the project; not executed if the options give both server and path
  */
 export const locateStack = <E>(
   projectPath: string,
@@ -170,7 +170,7 @@ export const locateStack = <E>(
     }
   })
 
-/** Locates the stack of a project that is named, or is the working directory. */
+/** Locates the stack of the named project, or of the working directory. */
 export const locateNamedStack = (
   name: Option.Option<string>,
   options: LocationOptions

@@ -28,10 +28,10 @@ export interface CommandNode {
   readonly examples: ReadonlyArray<string>
   readonly options: ReadonlyArray<OptionDescription>
   readonly arguments: ReadonlyArray<ArgumentDescription>
-  /** Words that it takes behind `--`; without it they are arguments. */
+  /** Words behind `--`; absent if the command takes them as arguments. */
   readonly behind?: ArgumentDescription
   readonly children: ReadonlyArray<CommandNode>
-  /** Runs with its options and arguments, and the words that they were given in; undefined for groups. */
+  /** Runs the command with its parsed options and arguments, and the original words; undefined for groups. */
   readonly run:
     | ((given: GivenArguments, args: ReadonlyArray<string>) => Effect.Effect<number, CommandFailure, CommandContext>)
     | undefined
@@ -75,7 +75,7 @@ export function readInputValues(config: Config, given: GivenArguments): Readonly
 
 type Handled = Effect.Effect<number | void, CommandFailure, CommandContext>
 
-/** Defines a command by the effect of what was given; without an exit code it ends with 0. */
+/** Defines a command by an effect of its parsed words; exits with 0 unless the effect returns a code. */
 export const defineCommand = (
   { details = "", examples = [], name, summary }: CommandDescription,
   config: Config,

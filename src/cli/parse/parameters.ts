@@ -22,38 +22,38 @@ export interface ArgumentDescription {
   readonly name: string
   readonly words: string
   readonly optional: boolean
-  /** Takes all further words too; only the last argument does. */
+  /** Takes all further words; only allowed for the last argument. */
   readonly repeated?: true
   readonly choices?: ReadonlyArray<string>
   readonly names?: CompletionKind
 }
 
-/** Options and arguments as they were given. */
+/** Parsed options and arguments. */
 export interface GivenArguments {
   /** Values by the name of the option; empty for flags. */
   readonly options: ReadonlyMap<string, string>
   readonly positional: ReadonlyArray<string>
-  /** Words behind `--` of a command that takes them apart. */
+  /** Words behind `--`, if the command takes them separately. */
   readonly behind: ReadonlyArray<string>
 }
 
-/** An option and its value. Values were checked against its description. */
+/** An option, with the function that reads its value. Values are already checked against the description. */
 export interface DescribedOption<A> {
   readonly option: OptionDescription
   readonly read: (given: GivenArguments) => A
 }
 
-/** An argument and its value. */
+/** An argument, with the function that reads its value. */
 export interface DescribedArgument<A> {
   readonly argument: ArgumentDescription
   /**
-   * @param word the word in its place, if there is one
-   * @param further the words after it, if it is repeated
+   * @param word word at its position, if any
+   * @param further words after it, if it is repeated
    */
   readonly readWord: (word: string | undefined, further: ReadonlyArray<string>) => A
 }
 
-/** The words behind `--`, and their value. */
+/** Words behind `--`, with the function that reads them. */
 export interface DescribedWords<A> {
   readonly behind: ArgumentDescription
   readonly readWords: (words: ReadonlyArray<string>) => A

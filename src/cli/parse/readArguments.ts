@@ -66,7 +66,7 @@ const splitWords = (
   return Effect.succeed({ options, positional, behind: [] })
 }
 
-/** Reads the options and arguments of a command; rejects those that it does not take, and suggests similar options. */
+/** Parses the options and arguments of a command; rejects unknown ones and suggests similar options. */
 export const readArguments = (
   path: string,
   node: CommandNode,

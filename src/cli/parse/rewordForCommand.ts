@@ -61,7 +61,7 @@ export const rewordForCommand = (
   args: ReadonlyArray<string>
 ) =>
 (error: BerthError): BerthError | Failed | Usage => {
-  // 422 is about fields of a file, not of the request.
+  // 422 refers to fields of a file, not of the request.
   if (error.status === undefined || error.status === 422) return error
   let isUsage = false
   const reworded = wordsOf(node, args).reduce((message, { field, word }) => {

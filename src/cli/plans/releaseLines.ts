@@ -8,7 +8,7 @@ import { escapeInline } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { filterChanged, formatPlanLine, formatRemarks, formatServiceChanges } from "./deployPlan.ts"
 
-/** Lines of what differs in a file: its diff, or the names of variables. */
+/** Lines of a file's differences: its diff, or variable names. */
 const differenceLines = ({ diff = "", variables }: ChangedFile, surface: Surface): ReadonlyArray<string> => {
   const names = (words: string, all: ReadonlyArray<string>) =>
     all.length === 0 ? [] : [`${words}: ${all.map(escapeInline).join(", ")}`]
@@ -30,7 +30,7 @@ const fileLines = (files: ReadonlyArray<ChangedFile>, surface: Surface, { texts 
 
 /**
  * Formats the plan of a rollback, one line per change.
- * @param options `texts` adds what differs in each file
+ * @param options `texts` adds the differences within each file
  */
 export const formatRollbackPlan = (
   plan: RollbackPlan,
@@ -53,7 +53,7 @@ const imagesOf = ({ change, from, to }: ComparedService) =>
     ? imageWords(from)
     : `${imageWords(from)} → ${imageWords(to)}`
 
-/** Formats the difference of two releases: images of services, and files with what differs in them. */
+/** Formats the comparison of two releases: images of services, and files with their differences. */
 export const formatReleaseComparison = (
   { files, services }: ReleaseComparison,
   surface: Surface

@@ -14,7 +14,7 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 /** Delay before a queued run is reported. */
 const queuedNoticeAfter = "1 second"
 
-/** Rewords the request for a new plan: commands make one themselves. */
+/** Rewords the hint to plan again: commands make a new plan themselves. */
 const rewordPlanAgain = (error: BerthError) =>
   new BerthError({
     ...error,
@@ -48,14 +48,14 @@ const watchRun = <A>({ events, result, run }: StartedRun<A>, restore: Restore) =
     )
   })
 
-/** Answer of a run's endpoint, and the commands that mend the run where it did not succeed. */
+/** Answer of a run's endpoint, with the commands that fix an unsuccessful run. */
 export interface RunAnswer<A> extends Answer<A> {
   readonly next: ReadonlyArray<string>
 }
 
 /**
- * Starts a run and watches it. The start is interruptible only while it waits for another command, before anything is
- * requested: a Ctrl-C that comes later is handled once the outcome of the start is known.
+ * Starts a run and watches it. Ctrl-C interrupts the start only while it waits for another command, before any request;
+ * a later Ctrl-C is handled after the start has succeeded or failed.
  */
 export const followRun = <A>(call: Call<A>): Effect.Effect<RunAnswer<A>, BerthError | Failed, Berth | Screen> =>
   Effect.uninterruptibleMask((restore) =>

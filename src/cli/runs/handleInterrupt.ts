@@ -45,12 +45,13 @@ export const handleInterrupt = (run: Run) =>
       Effect.catchAll(({ message }) => Effect.succeed(escapeInline(message)))
     )
     const asked = canAsk ? Effect.forever(askToCancel(run)) : Effect.never
-    // This follows an interruption, where a race would wait for what it cannot interrupt. A question ends its line.
+    // Runs in an uninterruptible finalizer: the race would wait for a loser that it cannot interrupt. A question ends
+    // its own line.
     const words = yield* Effect.raceFirst(Effect.interruptible(ended), Effect.interruptible(asked))
     if (words !== "") yield* say(words)
   })
 
-/** Asks with the next Ctrl-C whether to cancel a run that is waited for. One more, at the question, leaves at once. */
+/** Asks on the next Ctrl-C whether to cancel the awaited run. Another Ctrl-C at the question exits immediately. */
 const askToCancel = (run: Run) =>
   Effect.gen(function*() {
     const { use } = yield* Berth

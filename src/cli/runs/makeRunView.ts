@@ -19,7 +19,7 @@ const unreportedFailures = ({ error, result, steps }: Run): ReadonlyArray<string
   return steps.flatMap(({ detail, status }) => status === "error" && !reported.includes(detail) ? [detail] : [])
 }
 
-/** Interval of progress lines where lines cannot be redrawn. */
+/** Interval of progress lines if lines cannot be redrawn. */
 const progressIntervalMillis = 10_000
 
 /**
@@ -34,14 +34,14 @@ export const makeRunView = Effect.gen(function*() {
   const printedAt = yield* Ref.make(yield* Clock.currentTimeMillis)
   const output = yield* Ref.make("")
 
-  /** Prints each step once when it has ended; without redrawing also when it starts. */
+  /** Prints each step once when it has ended; prints its start too if lines cannot be redrawn. */
   const printStep = (step: RunStep) =>
     Effect.gen(function*() {
       const key = step.status === "running" ? `${step.step} begins` : step.step
       const before = yield* Ref.get(printed)
       if (before.has(key) || before.has(step.step) || (canRedraw && step.status === "running")) return
       yield* Ref.set(printed, new Set([...before, key]))
-      // The message at the run's end contains the detail.
+      // The final message of the run contains the detail.
       yield* say(formatStep(step.status === "error" ? { ...step, detail: "" } : step, err))
     })
   const printQueued = (run: Run) =>

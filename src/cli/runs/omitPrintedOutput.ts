@@ -1,7 +1,7 @@
-/** Bound of remembered output; an error repeats less than that. */
+/** Most characters of remembered output; errors repeat less. */
 const rememberedChars = 8_000
 
-/** Shortest repetition that is replaced: shorter lines occur in other sentences by chance. */
+/** Minimum length of a replaced repetition: shorter lines match other sentences by chance. */
 const shortestRepetition = 20
 
 /** Appends to the remembered end of a run's output. */
@@ -13,7 +13,7 @@ const compact = (text: string) => text.replaceAll(/\n\s*\n/g, "\n").trim()
 const isLineStart = (text: string, at: number) => at === 0 || /(?:\n|: )$/.test(text.slice(0, at))
 const isLineEnd = (text: string, at: number) => /^[.!?]?(?:\s|$)/.test(text.slice(at))
 
-/** Start of a first line that the message repeats only from within on. */
+/** Extends a repetition to the output line before it, if the message repeats only the end of that line. */
 const cutLineStart = (message: string, at: number, line: string): number => {
   if (message[at - 1] !== "\n") return at
   let start = at - 1
@@ -21,7 +21,7 @@ const cutLineStart = (message: string, at: number, line: string): number => {
   return start < at - 1 && isLineStart(message, start) ? start : at
 }
 
-/** Position in a message of as many of the last lines of an output as it repeats; nothing without a whole line. */
+/** Finds the longest series of last output lines that a message repeats; undefined if it repeats no whole line. */
 const findRepetition = (message: string, lines: ReadonlyArray<string>) => {
   for (let count = lines.length; count > 0; count--) {
     const repeated = lines.slice(-count).join("\n")

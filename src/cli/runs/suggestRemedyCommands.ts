@@ -5,7 +5,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { suggestCommand } from "../connection/withService.ts"
 import { quoteShellWord } from "../terminal/quoteShellWord.ts"
 
-/** Options that a command needs to find the stack of a run; none where the project's container.json names the same place. */
+/** Options that locate the stack of a run; empty if the project's container.json names the same location. */
 const locationOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) =>
   Effect.gen(function*() {
     if (serverId === undefined || remotePath === undefined) return ""
@@ -22,7 +22,7 @@ const locationOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) 
   })
 
 const names = { log: "logs", releases: "rollback", changes: "diff", again: "deploy" } as const
-/** Remedies for which the files of the project are needed; the server has what the others need. */
+/** Remedies that need the files of the project; the others need only the server. */
 const needsProject: ReadonlySet<Remedy> = new Set(["changes", "again"])
 
 const commandFor = (remedy: Remedy, { projectPath, serverId }: Run["subject"], place: string): string | undefined => {
@@ -31,7 +31,7 @@ const commandFor = (remedy: Remedy, { projectPath, serverId }: Run["subject"], p
   return `berth ${names[remedy]}${projectPath === undefined ? "" : ` ${quoteShellWord(projectPath)}`}${place}`
 }
 
-/** Lines with the commands that mend a run that did not succeed. */
+/** Formats the commands that fix an unsuccessful run. */
 export const suggestRemedyCommands = (run: Run): Effect.Effect<ReadonlyArray<string>, never, Berth> =>
   Effect.gen(function*() {
     const remedies = listRemedies(run)

@@ -12,7 +12,7 @@ export class Failed extends Data.TaggedError("Failed")<{
   readonly message: string
   /** Original message of the service, for `--json`. */
   readonly answered?: string
-  /** Lines with the commands that mend it. */
+  /** Lines with the commands that fix the failure. */
   readonly next?: ReadonlyArray<string>
 }> {}
 

@@ -1,6 +1,6 @@
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const
 
-/** Draws numbers from 0 to the highest of them as a line of blocks; a dot where there is none. */
+/** Draws values as a line of blocks, scaled from 0 to the highest value; a missing value is a dot. */
 export const formatSparkline = (values: ReadonlyArray<number | undefined>): string => {
   const most = Math.max(...values.map((value = 0) => value))
   return values.map((value) => {

@@ -7,7 +7,7 @@ const gap = "  "
 /** In characters. */
 const minColumnWidth = 6
 
-/** Columns with arguments of commands; never truncated, so that they can be copied. */
+/** Columns whose cells are command arguments. They are never truncated, so that they can be copied. */
 const copiedHeadings: ReadonlySet<string> = new Set([
   "APPLICATION",
   "BEHIND",
@@ -63,8 +63,8 @@ const records = (
 }
 
 /**
- * Formats a table. On a terminal it is truncated to the width, or stacked if it cannot be; in a pipe it is complete. Cells
- * are untrusted text and are escaped.
+ * Formats a table and escapes its cells, which are untrusted text. On a terminal it is truncated to the width, or
+ * stacked if it cannot shrink enough; in a pipe it is complete.
  */
 export const formatTable = (
   headings: ReadonlyArray<string>,

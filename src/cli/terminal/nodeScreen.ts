@@ -16,7 +16,10 @@ const surfaceOf = (stream: NodeJS.WriteStream, environment: Environment): Surfac
   }
 })
 
-/** Exits quietly when the reader of a pipe has closed it, as `head` does; a command that listens ends by itself. */
+/**
+ * Exits quietly on EPIPE, when the reader of a pipe has closed it, like `head`. A command that listens for SIGPIPE ends
+ * by itself.
+ */
 const endWithReader = (stream: NodeJS.WriteStream) =>
   stream.on("error", (error) => {
     if (!("code" in error) || error.code !== "EPIPE") throw error
@@ -40,7 +43,7 @@ const make = (environment: Environment) => {
   const cleared = () => (live.length === 0 ? "" : `\u001b[${live.length}A\u001b[0J`)
   let isAsking = false
   const canRedraw = err.hasColor && !isSet(environment["CI"])
-  // The terminal shows "^C" where the cursor is: what follows begins a line. A question ends its line by itself.
+  // The terminal echoes "^C" at the cursor: clears or ends that line. A question ends its own line.
   const endEcho = () => {
     if (!isAsking) stderr.write(canRedraw ? "\r\u001b[0K" : "\n")
   }

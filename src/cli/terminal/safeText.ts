@@ -7,7 +7,7 @@ export const escapeInline = (text: string): string => escapeText(text, "\t")
 
 /** Escapes a log line; keeps its colours on a colour terminal and resets them at its end. */
 export const escapeLogLine = (text: string, hasColor: boolean): string => {
-  // Text after the last carriage return overwrites the rest.
+  // A carriage return overwrites the line: only the text after the last one is visible.
   const line = text.split("\r").filter((part) => part !== "").at(-1) ?? ""
   if (!hasColor || !line.includes("\u001b[")) return escapeInline(line.replace(colors, ""))
   const marks = line.match(colors) ?? []

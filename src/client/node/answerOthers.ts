@@ -10,14 +10,14 @@ import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
 type Services = Layer.Layer.Success<ReturnType<typeof servicesLive>>
 
 /**
- * Answers other commands of the same user about the runs of this process, on a loopback port that wants the private
- * token, until the scope closes.
+ * Serves other commands of the same user the runs of this process, on a loopback port that requires the private token,
+ * until the scope closes.
  */
 export const answerOthers = Effect.gen(function*() {
   const services = yield* Effect.context<Services>()
   const token = yield* PrivateToken
   const settings = yield* Settings
-  // A command answers only commands of its own user, also where the settings admit others.
+  // Commands serve only their own user, even if the settings admit other tokens, hosts or origins.
   const guard = Effect.succeed({ token, tokens: [], hosts: [], origins: [] })
   const locked = Layer.succeedContext(Context.add(services, Settings, { ...settings, guard }))
   const http = Layer.merge(CommandHttp, Layer.provide(RecordCommandAddress, NodeContext.layer))

@@ -7,6 +7,6 @@ import { confirmText } from "../../services/settings/file/confirmationStore.ts"
 
 const local = Layer.merge(LocalFilesLive, LocksLive).pipe(Layer.provideMerge(NodeContext.layer))
 
-/** Notes that the user confirmed a settings file, with the text that the user was asked about. */
+/** Records that the user confirmed a settings file, by the digest of the text that was confirmed. */
 export const confirmSettings = ({ file, sha256 }: SettingsUnconfirmed) =>
   Effect.provide(confirmText(file, sha256), local)

@@ -4,13 +4,13 @@ import type { Berth, Door } from "../Berth.ts"
 
 const isAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** The given address of a service is not a URL. */
+/** The given address is not an http:// or https:// URL. */
 export interface NoAddress {
   readonly _tag: "NoAddress"
   readonly given: string
 }
 
-/** The address in `BERTH_URL`, and the token in `BERTH_TOKEN`. */
+/** Address from `BERTH_URL` and token from `BERTH_TOKEN`. */
 const environment = Config.all({
   url: Config.option(Config.nonEmptyString("BERTH_URL")),
   token: Config.option(Config.redacted(Config.nonEmptyString("BERTH_TOKEN")))
@@ -31,7 +31,7 @@ const nearby = (door: Door, config: Option.Option<string>) =>
       Effect.catchTag("ConfigError", Effect.die)
     )
     const service = yield* Effect.provide(findService(place.file), context)
-    // A command answers about its own runs alone; the others are this process's.
+    // A command serves only its own runs; all other runs belong to this process.
     if (Option.isSome(service) && service.value.command === undefined) {
       const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
       return overHttp({ url: service.value.address, token: service.value.token, door })
@@ -47,8 +47,8 @@ export interface ServiceSelection {
 }
 
 /**
- * The service at an address, given or in `BERTH_URL`, with the token in `BERTH_TOKEN`; else the one of this user that
- * runs with the same settings file; else the whole service in this process. What each needs is loaded when it is taken.
+ * Connects to the address given or in `BERTH_URL`, with the token in `BERTH_TOKEN`. Falls back to this user's running
+ * service with the same settings file, then to a service in this process. Modules are loaded on demand.
  */
 export const connect = (
   { config, url }: ServiceSelection,

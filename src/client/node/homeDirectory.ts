@@ -1,2 +1,2 @@
-// The command line means the same home by `~` as the service of its machine.
+// `~` must be the same directory for the command line as for the service on this machine.
 export { resolveHomeDirectory as homeDirectory } from "../../services/local/resolveHomeDirectory.ts"

@@ -23,10 +23,10 @@ const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
 const isAboutRuns = (request: HttpClientRequest.HttpClientRequest) =>
   startsRun(request) || request.url.startsWith(`${origin}/api/runs`)
 
-// Another process has the store until its run has ended, which is to take no longer than this.
+// Longest wait for another process to release the store, which it does when its run has ended.
 const holderTimeout = "2 hours"
 
-/** Answers other commands about the runs of this process, where its store is a file that no other process can open. */
+/** Serves other commands the runs of this process if its store is a file that only one process can open. */
 const answerOthersAboutRuns = Effect.gen(function*() {
   if (yield* (yield* Runs).isShared) return
   const { answerOthers } = yield* Effect.promise(() => import("./answerOthers.ts"))
@@ -35,7 +35,7 @@ const answerOthersAboutRuns = Effect.gen(function*() {
 
 const holderPause = "500 millis"
 
-/** Finds another command that holds the store of runs, which answers about its runs. */
+/** Finds another command that holds the store of runs and serves its runs. */
 const findHolder = (settingsFile: string, door: Door) =>
   Effect.gen(function*() {
     const found = yield* findCommand(settingsFile)
@@ -46,8 +46,8 @@ const findHolder = (settingsFile: string, door: Door) =>
   })
 
 /**
- * The whole service in this process, without a socket: the same endpoints, with the same settings file and the same
- * store of runs. Its runs end with the scope, which gives them the time that a service's shutdown gives them.
+ * The whole service in this process, without a socket: same endpoints, same settings file, same store of runs. Closing
+ * the scope ends its runs, with the grace period of a service's shutdown.
  */
 export const inProcess = (
   settings: SettingsLocation | string,
@@ -68,7 +68,7 @@ export const inProcess = (
       const forkInScope = <A, E>(work: Effect.Effect<A, E, Runtime.Runtime.Context<typeof runtime>>) =>
         Effect.forkIn(Effect.interruptible(Effect.provide(work, runtime)), scope)
       const recovering = yield* makeOnce(forkInScope(recoverRuns))
-      // Waits while another process holds the store. A caller that stops waiting has started nothing.
+      // Waits while another process holds the store. Nothing has been started if the caller gives up waiting.
       const awaitRecovered = Effect.interruptible(Effect.flatMap(recovering, Fiber.join))
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
       const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
@@ -91,7 +91,8 @@ export const inProcess = (
               return Option.none()
             }
             if (!isAboutRuns(request)) return Option.none()
-            // The store is opened only if no other command answers: waiting for it names the holder.
+            // Opens the store only if no other command answers: waiting for the store logs a warning that names the
+            // holder.
             const found = yield* holder
             if (Option.isSome(found)) return found
             return yield* Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder)

@@ -3,20 +3,20 @@ import { Effect, Layer, Option } from "effect"
 import type { Berth, Door } from "../Berth.ts"
 import { make } from "../layer.ts"
 
-/** Base of the addresses within this process. No request leaves it. */
+/** Base URL for requests within this process; they never reach the network. */
 export const origin = "http://berth.invalid"
 
-/** Answers a request as the service does. */
+/** Handles a request like the service does. */
 export type RequestHandler = (request: Request) => Promise<Response>
 
-/** Requests of an effect are answered by these handlers. */
+/** Implements `fetch` with a handler. */
 export const makeHandlerFetch =
   (handle: RequestHandler) => (...asked: ConstructorParameters<typeof Request>): Promise<Response> =>
     handle(new Request(...asked))
 
 /**
- * The service over handlers of this process, which requests reach without a socket.
- * @param elsewhere finds, before each request, another process that must answer it
+ * Client of the service over handlers of this process, without a socket.
+ * @param elsewhere finds, before each request, another process that must handle it
  */
 export const overHandlers = (
   handle: RequestHandler,

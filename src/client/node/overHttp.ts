@@ -4,7 +4,7 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import type { Berth } from "../Berth.ts"
 import { type Address, layer, withAddress } from "../layer.ts"
 
-/** The service at an address, over Node's own HTTP client: it starts sooner than `fetch`. */
+/** Client of the service at an address, over Node's HTTP client, which loads faster than `fetch`. */
 export const overHttp = (address: Address): Layer.Layer<Berth> => Layer.provide(layer(address), NodeHttpClient.layer)
 
 /** A client whose requests go to a service at an address. */

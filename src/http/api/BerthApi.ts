@@ -55,7 +55,7 @@ const api = HttpApi.make("berth")
   .annotate(OpenApi.Servers, [{ url: "/", description: "The service that answers this description." }])
 
 /**
- * Every endpoint of the service: what it takes, what it answers, who may call it, and one sentence of help. Each group is
- * held to the roles of its endpoints here.
+ * Every endpoint of the service: request, response, access and one sentence of help. The groups check the roles that
+ * their endpoints declare.
  */
 export class BerthApi extends api.annotate(OpenApi.Transform, documentFailures(collectFailures(api))) {}

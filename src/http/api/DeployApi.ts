@@ -13,7 +13,7 @@ const noSuchTarget: failures.Reason = [
   "The project names no server, or the request one that is not among its targets."
 ]
 
-/** Bringing a project's stack to a server. */
+/** Deploys of a project's stack to a server. */
 export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("deploy", "/api/container/deploy").annotateContext(forOperators)

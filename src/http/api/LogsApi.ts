@@ -54,7 +54,7 @@ const ProjectsQuery = Schema.Struct({
   ...selectedLines
 }).annotations(strictQuery)
 
-/** Logs of stacks and containers, and of projects wherever they run. */
+/** Logs of stacks, containers and projects. */
 export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)

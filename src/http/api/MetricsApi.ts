@@ -3,7 +3,7 @@ import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { annotateFailures } from "./annotations/failures.ts"
 
-/** Numbers about Berth itself. */
+/** Metrics of Berth itself. */
 export class MetricsApi extends HttpApiGroup.make("metrics", { topLevel: true })
   .add(
     HttpApiEndpoint.get("metrics", "/api/metrics").annotateContext(forViewers)

@@ -4,7 +4,7 @@ import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { annotateFailures } from "./annotations/failures.ts"
 
-/** Everything at one look. */
+/** Overview of projects, servers and applications. */
 export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true })
   .add(
     HttpApiEndpoint.get("overview", "/api/overview").annotateContext(forViewers)

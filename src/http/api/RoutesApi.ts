@@ -27,7 +27,7 @@ const port = {
   maximum: 65535
 }
 
-// A field that is missing is answered by the handler, in a body of its own: here anything goes.
+// The handler reports missing fields in a body of its own, so that the schema accepts any value.
 const AddRoute = Schema.Struct({ routeName: anything, domain: anything, port: anything }).annotations({
   identifier: "RouteRequest",
   jsonSchema: { type: "object", required: ["routeName", "domain", "port"], properties: { routeName, domain, port } }

@@ -8,7 +8,7 @@ import { annotateFailures } from "./annotations/failures.ts"
 
 const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 
-/** The history of the long programs, and those under way. */
+/** Runs: history and those in progress. */
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listRuns", "/api/runs").annotateContext(forViewers)

@@ -7,7 +7,7 @@ import { hostCookie, plainCookie } from "./annotations/cookieNames.ts"
 import * as failures from "./annotations/failures.ts"
 import { annotateFailures } from "./annotations/failures.ts"
 
-/** Logging in with a browser, which has no place for a token that scripts cannot read. */
+/** Browser sessions: a page cannot store a token where scripts cannot read it. */
 export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   .add(
     HttpApiEndpoint.post("openSession", "/api/session").annotateContext(forAnyone)

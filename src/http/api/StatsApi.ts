@@ -5,7 +5,7 @@ import * as failures from "./annotations/failures.ts"
 import { annotateFailures } from "./annotations/failures.ts"
 import { ServerIdPath } from "./ServersApi.ts"
 
-/** Numbers over time. */
+/** Resource usage over time. */
 export class StatsApi extends HttpApiGroup.make("stats", { topLevel: true })
   .add(
     HttpApiEndpoint.get("statsHistory", "/api/servers/:id/stats/history").annotateContext(forViewers)

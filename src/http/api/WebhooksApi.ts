@@ -16,7 +16,7 @@ import { optionalBody } from "./annotations/relayed.ts"
 
 const Request = optionalBody(WebhookRequest, {})
 
-/** Pushes that deploy. */
+/** Webhooks that deploy on push. */
 export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true })
   .add(
     HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup").annotateContext(forOperators)

@@ -3,10 +3,10 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
 import type { GuardPolicy } from "./authorizeRequest.ts"
 
-/** The guard's policy from the current settings. */
+/** Policy of the guard, from the current settings. */
 export class CurrentPolicy extends Context.Tag("berth/CurrentPolicy")<CurrentPolicy, {
   readonly now: Effect.Effect<GuardPolicy>
-  /** At most a second old: however many open streams ask for it, the settings are read once. */
+  /** At most a second old, so that many open streams share one read of the settings. */
   readonly recent: Effect.Effect<GuardPolicy>
 }>() {}
 
@@ -17,7 +17,7 @@ export const CurrentPolicyLive = Layer.effect(
     const settings = yield* Settings
     const privateToken = yield* PrivateToken
     const now = Effect.map(settings.guard, (guard): GuardPolicy => ({ ...guard, privateToken }))
-    // A stream that ends while it reads must not fail the others that wait for the same read.
+    // Uninterruptible: a stream that ends during the read must not fail others that wait for it.
     return { now, recent: yield* Effect.cachedWithTTL(Effect.uninterruptible(now), "1 second") }
   })
 )

@@ -9,40 +9,40 @@ import { describeBodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** Policy of the guard, from the settings. */
 export interface GuardPolicy extends AccessTokens {
-  /** Accepted `Host` names beside the loopback ones. */
+  /** Accepted `Host` names in addition to the loopback ones. */
   readonly hosts: ReadonlyArray<string>
-  /** Accepted browser origins beside the service's own. */
+  /** Accepted browser origins in addition to the service's own. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** The head of a request as it came over the wire. */
+/** Request line and headers as received. */
 export interface RequestHead {
   readonly method: string
   /** Request target: a path, unless the caller mistakes the service for a proxy. */
   readonly target: string
-  /** True if it came over the loopback interface. */
+  /** True if the request arrived over the loopback interface. */
   readonly fromHere: boolean
-  /** Names and values in turn, repeated headers included. */
+  /** Alternating names and values, including repeated headers. */
   readonly rawHeaders: ReadonlyArray<string>
-  /** Holder of the session in its cookie. */
+  /** Holder of the session in the request's cookie. */
   readonly session: Option.Option<KnownCaller>
 }
 
-/** Let in, with the origin that may read the answer if it is another one, or turned away. */
+/** Decision about a request. `origin` is a foreign origin that may read the answer. */
 export type Verdict =
   | {
     readonly allowed: true
     readonly origin: Option.Option<string>
     readonly preflight: boolean
     readonly caller: Caller
-    /** The target to route by, and by nothing else. */
+    /** Target for routing; the raw URL must not be used. */
     readonly target: RequestTarget
   }
   | {
     readonly allowed: false
     readonly status: number
     readonly message: string
-    /** Refused for a token that lets nobody in, and not for the lack of one. */
+    /** True if the request has a token that is not valid; false without a token. */
     readonly hasWrongToken: boolean
   }
 
@@ -98,9 +98,9 @@ const bearerOf = (head: RequestHead): string | undefined => {
   return more.length === 0 ? /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1] : undefined
 }
 
-/** Decides about a request by its head alone: before routing, and before a byte of its body is read. */
+/** Authorizes a request by its head alone, before routing and before its body is read. */
 export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdict => {
-  // A whole address would name a second host beside the Host header.
+  // An absolute URL would name a second host besides the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
   const normalized = normalizeTarget(head.method, head.target)
   if (Either.isLeft(normalized)) return refuse(400, "Malformed HTTP request: its path is not valid percent-encoding")
@@ -131,7 +131,8 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  // A browser adds the cookie to what a page of another site makes it send: only pages of this service may change anything.
+  // Browsers also send the cookie with requests from pages of other sites, so writes must come from this service's
+  // pages.
   const usesSession = given === undefined && requiresToken(policy) && Option.isSome(head.session)
   if (usesSession && !isRead(head) && !sameOrigin && !sites.includes("same-origin")) {
     return refuse(403, "A request with the session's cookie must come from a page of this service")
@@ -143,7 +144,7 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
     : Option.flatMap(Option.fromNullable(given), (given) => findTokenHolder(given, policy))
   const caller = Option.getOrElse(known, () => anonymousCaller)
   if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired, given !== undefined)
-  // Berth does not start beyond this machine without a token, but the settings may lose it later.
+  // Berth does not start on other interfaces without a token, but the token may be removed from the settings later.
   if (!isOwn && !requiresToken(policy) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")
   }

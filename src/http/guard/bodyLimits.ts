@@ -1,7 +1,7 @@
-/** The most bytes that the body of a request may have. */
+/** Maximum size of a request body, in bytes. */
 export const maxBodyBytes = 1_000_000
 
-/** The most of a body that is read before its sender is known: a log-in sends a token and nothing else. */
+/** Maximum size of a body before its sender is authenticated: a log-in contains only a token. */
 export const maxUnknownBodyBytes = 16_000
 
 /** Refusal of a longer body. */

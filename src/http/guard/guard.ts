@@ -27,12 +27,12 @@ import { withBoundedJson } from "./jsonBody.ts"
 import { withBoundedText } from "./requestBody.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
 
-/** Time between two judgements of the caller of a streamed answer. */
+/** Interval between two authorizations of the caller of a streamed answer. */
 const judgedEvery = "2 seconds"
 
 /**
- * Ends a streamed answer, as if nothing else would come, soon after its caller may no longer have it. A client that goes
- * reconnects gets the reason as its refusal.
+ * Ends a streamed answer, as if complete, soon after its caller has lost access. A client that reconnects receives the
+ * reason as a refusal.
  */
 const whileAllowed = (
   response: HttpServerResponse.HttpServerResponse,
@@ -50,14 +50,14 @@ const whileAllowed = (
 const refused = (refusal: Pick<ApiError, "headers" | "message" | "status">) =>
   withSecurityHeaders(buildErrorResponse(refusal), Option.none())
 
-/** The caller whose session a request carries. */
+/** Finds the caller of the session in a request's cookie. */
 const sessionOf = (headers: Headers.Headers, policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
   Option.match(readSessionId(headers), {
     onNone: () => Effect.succeedNone,
     onSome: (id) => Effect.map(find(id), Option.flatMap((session) => findSessionOwner(session, policy)))
   })
 
-/** Proves to a program of the same user, with whatever it is answered, that this is the service whose token it has. */
+/** Adds a proof to every answer that this service has the private token, for programs of the same user. */
 const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
   const challenge = headers[challengeHeader]
   const proof = challenge === undefined
@@ -70,7 +70,7 @@ const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
     )
 }
 
-/** Largest body to read: small on the endpoints that anonymous callers reach. */
+/** Maximum body size for a request: smaller on endpoints that anonymous callers reach. */
 const bodyLimitFor = ({ destination }: RequestTarget, { role }: Caller) =>
   isKnown(role) && !(destination._tag === "Endpoint" && isOpen(destination.access)) ? maxBodyBytes : maxUnknownBodyBytes
 
@@ -108,7 +108,7 @@ export const guard = HttpMiddleware.make((app) =>
       Effect.flatMap(policy.recent, (recent) => judged(recent, sessions.peek)),
       (now) => now.allowed && hasKeptRights(verdict.caller, now.caller)
     )
-    // An answer goes out before a middleware sees it: its headers have to be set on the way.
+    // A response is sent before middleware sees it, so its headers are set in a pre-response handler.
     yield* HttpApp.appendPreResponseHandler((_, response) =>
       Effect.succeed(whileAllowed(withSecurityHeaders(response, verdict.origin), isAllowed))
     )

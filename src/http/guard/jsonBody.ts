@@ -15,17 +15,17 @@ const namesIn = (node: unknown): ReadonlyArray<string> => {
 
 let names: ReadonlySet<string> | undefined
 
-/** Every name that a field of a request or an answer has, as the API is described. */
+/** Names of all fields of requests and answers, from the description of the API. */
 const fieldNames = (): ReadonlySet<string> => names ??= new Set(namesIn(OpenApi.fromApi(BerthApi)))
 
-/** The offset of a place in a text. */
+/** Offset of a line and column in a text. */
 const offsetOf = (text: string, { column, line }: ParseProblem): number => {
   let start = 0
   for (let passed = 1; passed < line; passed++) start = text.indexOf("\n", start) + 1
   return start + column - 1
 }
 
-// In broken JSON a value may stand where a name is expected, and it may be a credential: only known names are shown.
+// Shows only known field names: in broken JSON, a value that may be a credential can be in the place of a name.
 const fieldAt = (text: string, problem: ParseProblem): string => {
   const path = getLocation(text, offsetOf(text, problem)).path
   const isKnown = path.every((key) => typeof key === "number" || fieldNames().has(key))
@@ -40,7 +40,7 @@ const refusalOf = (text: string) => (problem: ParseProblem): ApiError => {
   return new ApiError({ status: 400, message })
 }
 
-/** A text without the byte order mark that PowerShell and some editors put before it. */
+/** Removes the byte order mark that PowerShell and some editors write. */
 const withoutMark = (text: string) => text.startsWith("\uFEFF") ? text.slice(1) : text
 
 const readJson = (
@@ -51,7 +51,7 @@ const readJson = (
     (text) => text === "" ? Effect.succeed(null) : Either.mapLeft(parseJson(withoutMark(text)), refusalOf(text))
   )
 
-/** Reads the body as JSON within limits; an error has its position. */
+/** Parses the body as JSON within limits; errors contain the position. */
 export const withBoundedJson = (
   request: HttpServerRequest.HttpServerRequest
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { json: { value: readJson(request) } })

@@ -5,14 +5,14 @@ import type { IncomingMessage } from "node:http"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { describeBodyTooLong } from "./bodyLimits.ts"
 
-/** A body that ended before it was whole: a caller that is cut off, or did not send it in time. */
+/** The body ended early: the caller disconnected, or did not send it in time. */
 class CutOff extends Error {
   override readonly message = "the connection was closed before the whole body had arrived"
 }
 
 /**
- * Reads a body, announced with its length or in chunks. It resumes whatever becomes of the connection: a caller that is
- * cut off may leave neither an end nor an error, and the fiber of its request cannot be interrupted everywhere.
+ * Reads a body of known length or in chunks. Also completes on "close": a disconnect may emit neither "end" nor
+ * "error", and the request's fiber is not interruptible everywhere.
  */
 const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<string, ApiError | CutOff> =>
   Effect.async((resume) => {
@@ -28,7 +28,7 @@ const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<stri
       size += chunk.length
       if (size <= maxBytes) return
       stop()
-      // The rest is let pass unread: a caller that is cut off while it sends does not get to see why.
+      // Drains the rest of the body: a caller that is disconnected while it sends would not receive the response.
       source.resume()
       resume(new ApiError({ status: 413, message: describeBodyTooLong(maxBytes) }))
     }
@@ -45,7 +45,7 @@ const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<stri
     return Effect.sync(stop)
   })
 
-/** The request with a text that is read when it is asked for first, up to `maxBytes`: one that is refused is not read. */
+/** Adds a lazily read `text` of at most `maxBytes` to a request; the body of a refused request is not read. */
 export const withBoundedText = (
   request: HttpServerRequest.HttpServerRequest,
   maxBytes: number

@@ -11,8 +11,8 @@ const always = {
 const scripts = /<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/gi
 
 /**
- * Lets a page run exactly the scripts it came with, and talk to nobody but this service. The reference page hashes with
- * WebAssembly and stays empty without it; `wasm-unsafe-eval` allows that, and no text that becomes JavaScript.
+ * Content security policy that allows only the page's own scripts and connections to this service. The reference page
+ * hashes with WebAssembly and stays empty without it: `wasm-unsafe-eval` allows that, but not `eval`.
  */
 export const buildContentSecurityPolicy = (html: string): string => {
   const hashes = Array.from(
@@ -39,7 +39,7 @@ const policyOf = (page: Uint8Array): string => {
   return policy
 }
 
-/** The headers that every answer carries, and those of a page or of a listed origin. */
+/** Adds the headers of every answer, and those for a page or a listed origin. */
 export const withSecurityHeaders = (
   response: HttpServerResponse.HttpServerResponse,
   origin: Option.Option<string>
@@ -48,7 +48,7 @@ export const withSecurityHeaders = (
   const isPage = body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
   return HttpServerResponse.setHeaders(response, {
     ...always,
-    // The web page and its files say themselves for how long they may be kept, and the page what it may do.
+    // The web page and its assets set their own cache control and content security policy.
     "cache-control": headers["cache-control"] ?? always["cache-control"],
     ...(isPage
       ? {
@@ -67,7 +67,7 @@ export const withSecurityHeaders = (
   })
 }
 
-/** The answer to a listed origin that asks what it may send. */
+/** Response to the CORS preflight of a listed origin. */
 export const preflightResponse = HttpServerResponse.empty({
   status: 204,
   headers: {

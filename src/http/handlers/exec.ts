@@ -10,13 +10,13 @@ import { fromIssues } from "../wire/errors.ts"
 import { EventStreams } from "../wire/eventStreams.ts"
 import { requester } from "../wire/requester.ts"
 
-/** Reads the body of a request whose handler writes its own answer: such a handler is handed no payload. */
+/** Reads the body for a handler that writes its own answer; such handlers receive no payload. */
 const bodyOf = <A, I>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>
 ): Effect.Effect<A, ApiError> =>
   request.json.pipe(
-    // A body that cannot be read at all is told further out, for all endpoints.
+    // Outer middleware reports unreadable bodies, for all endpoints.
     Effect.orDie,
     Effect.flatMap(Schema.decodeUnknown(schema)),
     Effect.catchIf(ParseResult.isParseError, HttpApiError.HttpApiDecodeError.refailParseError),

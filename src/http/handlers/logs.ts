@@ -8,7 +8,7 @@ import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { EventStreams, type ServerEvent } from "../wire/eventStreams.ts"
 
-/** Events of a followed log as they are sent; a failure is the last one. */
+/** Encodes the events of a followed log; a failure becomes the last event. */
 const logEvents = <E extends { readonly message: string }>(
   events: Stream.Stream<LogEvent, E>
 ): Stream.Stream<ServerEvent> =>

@@ -6,7 +6,7 @@ import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { EventStreams } from "../wire/eventStreams.ts"
 
-/** The id that a watcher comes back with; anything else means that it begins anew. */
+/** Decodes `last-event-id`; other values restart from the first event. */
 const eventId = (text: string | undefined): Option.Option<number> =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 

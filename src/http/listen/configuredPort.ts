@@ -1,6 +1,6 @@
 import { Config, Effect, Option, Schema } from "effect"
 
-/** The service was started with something that it does not understand. */
+/** The service was started with an invalid option. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { reason: Schema.String }) {
   override get message() {
     return `Berth was not started: ${this.reason}`
@@ -16,7 +16,7 @@ const judged = (given: string) =>
       reason: `BERTH_PORT must be a port from 0 to ${highestPort}, not ${JSON.stringify(given.slice(0, 40))}`
     })
 
-/** The port that `BERTH_PORT` asks for, if it is set; 0 is any free one. */
+/** Port from `BERTH_PORT`, if set; 0 picks a free one. */
 export const configuredPort = Effect.gen(function*() {
   const given = yield* Config.option(Config.string("BERTH_PORT"))
   return Option.isNone(given) ? Option.none<number>() : Option.some(yield* judged(given.value.trim()))

@@ -1,25 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-/** The most requests that a connection may have in flight; more than one are there only with pipelining. */
+/** Maximum number of requests in flight on a connection; more than one occurs only with pipelining. */
 export const maxInFlight = 64
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Listeners = ReturnType<ServerResponse["listeners"]>
 
-/** In-flight state of a connection: the current response, and the listeners of its end from before anybody awaits it. */
+/**
+ * In-flight state of a connection: the current response, and its "finish" listeners from before the handler added its
+ * own.
+ */
 interface InFlight {
   underWay: readonly [response: ServerResponse, known: Listeners] | undefined
   readonly waiting: Array<readonly [request: IncomingMessage, response: ServerResponse]>
   refused: boolean
 }
 
-// Node does not tell those who wait for a response to be written that its connection broke: they would wait without end,
-// and keep all that they hold.
+// Node does not notify waiters for a response that its connection broke: they would wait forever and retain memory.
 const abandon = (response: ServerResponse, known: Listeners) => {
   if (!response.writableEnded) {
     response.emit("close")
-    // A later response finds this one done.
+    // Later responses on the connection must find this one ended.
     response.end()
   }
   const waiting = response.listeners("finish").filter((listener) => !known.includes(listener))
@@ -41,9 +43,9 @@ const refuse = (response: ServerResponse) => {
 }
 
 /**
- * Handles the requests of a connection one after the other, the next one when the answer before it is written: a caller
- * that reads none makes the service hold one answer, and not `maxInFlight`. That many may be sent; one more is refused,
- * and ends the connection after the answers to those before it. A connection that breaks lets go of all that it has.
+ * Handles the requests of a connection one at a time, so that a caller that does not read makes the service hold one
+ * answer. Beyond `maxInFlight`, one is refused with 429 and the connection closes after the earlier answers; a broken
+ * connection releases all.
  */
 export const limitInFlight = (handle: Handler): Handler => {
   const connections = new WeakMap<Socket, InFlight>()
@@ -59,7 +61,7 @@ export const limitInFlight = (handle: Handler): Handler => {
     return made
   }
   const begin = (inFlight: InFlight, request: IncomingMessage, response: ServerResponse) => {
-    // Node takes an answer for written too when its connection broke, and destroys the connection right after.
+    // Node also emits "finish" for a broken connection, and destroys the socket right after.
     response.once("finish", () =>
       process.nextTick(() => {
         inFlight.underWay = undefined

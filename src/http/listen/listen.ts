@@ -7,12 +7,12 @@ import { makeServer } from "./nodeServer.ts"
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Most requests that wait for the service to be ready. */
+/** Maximum number of requests that wait for the service to be ready. */
 const mostHeld = 1_000
 
 /**
- * Keeps the requests that come while nobody handles them yet: the port is open before the services are, and Node would
- * never answer a request that it finds no listener for. Answers what hands them, in their order, to who handles them now.
+ * Queues requests until a handler exists: the port opens before the services are ready, and Node never answers requests
+ * without a listener. Returns a function that passes the queued requests to the handler in order.
  */
 const holdRequests = (server: Server): (handle: Handler) => void => {
   const held: Array<readonly [IncomingMessage, ServerResponse]> = []
@@ -27,7 +27,7 @@ const holdRequests = (server: Server): (handle: Handler) => void => {
   }
 }
 
-/** The service cannot listen where it was told to. */
+/** The service cannot listen on the configured address. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Number,
@@ -69,7 +69,8 @@ const addressOf = (server: Server): HttpServer.Address => {
   return { _tag: "TcpAddress", hostname: hostname === "::" ? "0.0.0.0" : hostname, port }
 }
 
-// The library's own would listen for upgrades too: it gives up the watch over their sockets before anybody judges them.
+// The server of @effect/platform also listens for upgrades, and Node stops supervising such sockets before the guard
+// runs.
 const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpServer.HttpServer, CannotListen> =>
   Effect.gen(function*() {
     const release = holdRequests(server)
@@ -102,7 +103,7 @@ const connections = (server: Server) =>
     server.getConnections((_, count) => resume(Effect.succeed(count)))
   })
 
-/** Lets answers that are being written go out, for a little while. */
+/** Gives answers in progress up to three seconds to complete, then closes all connections. */
 const lastAnswers = (server: Server) =>
   Effect.sync(() => {
     if (server.listening) server.close()
@@ -117,8 +118,8 @@ const lastAnswers = (server: Server) =>
   )
 
 /**
- * Runs an HTTP interface at an address, with the services that it needs. Shutting down first stops listening, then
- * ends the services, whose runs get their time to finish, and then lets the last answers go out.
+ * Runs an HTTP interface at an address. Shutdown stops listening, then closes the services, whose runs get a grace
+ * period, and then completes the last answers.
  */
 export const listen = <E, R, E2>(
   http: Layer.Layer<never, E, R | ServerContext>,

@@ -1,7 +1,10 @@
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Listening beyond this machine without a token would let anybody on the network run commands on the servers. */
+/**
+ * Refuses to listen on other interfaces without a token, because anyone on the network could run commands on the
+ * servers.
+ */
 export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenRequired", {
   host: Schema.String,
   file: Schema.String
@@ -12,11 +15,11 @@ export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenReq
   }
 }
 
-/** True if a name or address is a loopback one, which other machines cannot reach. */
+/** True for loopback names and addresses, which other machines cannot reach. */
 export const isLoopback = (host: string): boolean =>
   ["localhost", "::1", "[::1]"].includes(host.toLowerCase()) || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(host)
 
-/** Fails where others could reach the service and no token keeps them out. */
+/** Fails if other machines could reach the service without a token. */
 export const requireToken = Effect.fn("requireToken")(function*(
   host: string
 ): Effect.fn.Return<void, TokenRequired, Settings> {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http"
 import type { Duplex } from "node:stream"
 
-/** Time for a caller to send its headers, and its whole request. Answers may take as long as they take. */
+/** Timeouts for a request's headers and for the whole request, in milliseconds. Answers are not limited. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 
 const unreadable: Readonly<Record<string, readonly [status: string, message: string]>> = {
@@ -28,16 +28,16 @@ const refuseUnreadable = (error: Error, socket: Duplex) => {
     "Cross-Origin-Resource-Policy: same-origin"
   ]
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
-  // A caller that is cut off while it still sends does not get to see why.
+  // Delays the disconnect: a caller that is disconnected while it sends would not receive the response.
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 
 /**
- * A server that leaves the judgement of every request to the interface that it runs. It has no listener for upgrades:
- * Node then serves a request for one as the plain request that it also is, and keeps watch over its socket.
+ * Creates a server that leaves every decision to the HTTP interface. Without an upgrade listener, Node serves an
+ * upgrade request as a plain one and keeps supervising its socket.
  */
 export const makeServer = (): Server => {
-  // By itself Node would turn down a request without a Host, or with an Expect that it does not know.
+  // By default, Node rejects requests without Host, or with an unknown Expect.
   const server = createServer({ ...timeouts, requireHostHeader: false })
   server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
   return server.on("clientError", refuseUnreadable)

@@ -5,7 +5,7 @@ import { formatBaseUrl } from "./announce.ts"
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
 
-/** URL at which a service is reached from its own machine. */
+/** URL of a service for programs on the same machine. */
 export const formatLocalUrl = (address: HttpServer.Address): string =>
   formatBaseUrl(
     address._tag === "UnixAddress"
@@ -18,8 +18,8 @@ const recordWhileListening = (options?: { readonly command: boolean }) =>
     Effect.flatMap(HttpServer.HttpServer, ({ address }) => recordService(formatLocalUrl(address), options))
   )
 
-/** Lets other programs of the same user find the service while it listens. */
+/** Publishes the service's address to programs of the same user while it listens. */
 export const RecordAddress = recordWhileListening()
 
-/** Lets other commands of the same user find a command that answers about its runs. */
+/** Publishes a command's address to other commands of the same user, for questions about its runs. */
 export const RecordCommandAddress = recordWhileListening({ command: true })

@@ -2,12 +2,12 @@ import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { toNetwork } from "./toNetwork.ts"
 
-/** Wrong tokens of an address that are answered at once; each further one waits twice as long as the one before it. */
+/** Wrong tokens per address that are answered without delay; the delay doubles with each further one. */
 export const freeTries = 3
-/** Refusals that may wait at a time, of one address and in all. */
+/** Maximum number of delayed refusals per address, and in total. */
 export const mostWaiting = 4
 export const mostWaitingInAll = 64
-/** Addresses that are remembered; the one that has been quiet for longest is forgotten first. */
+/** Maximum number of addresses to remember; the least recently seen is dropped first. */
 export const mostAddresses = 1_000
 
 const memory = Duration.toMillis("1 minute")
@@ -21,11 +21,11 @@ interface Tries {
 }
 
 /**
- * Throttles wrong tokens by the address that they come from, with exponential backoff. Tokens are compared first: a right
- * one never gets here, so nobody can lock out anybody else, also not behind a proxy whose address all share.
+ * Throttles wrong tokens by address, with exponential backoff. Tokens are compared first, so that a valid token is
+ * never throttled, even behind a proxy whose address all callers share.
  */
 export class WrongTokens extends Context.Tag("berth/WrongTokens")<WrongTokens, {
-  /** Delays the refusal of a wrong token; fails at once where as many as may are delayed already. */
+  /** Delays the refusal of a wrong token; fails at once if too many refusals are delayed already. */
   readonly throttle: (address: Option.Option<string>) => Effect.Effect<void, ApiError>
 }>() {}
 
@@ -41,7 +41,7 @@ const tooMany = () =>
 const waitAfter = (count: number): number =>
   count <= freeTries ? 0 : Math.min(longestWait, firstWait * 2 ** Math.min(count - freeTries - 1, 10))
 
-/** Remembers wrong tokens in the memory of this process. */
+/** Keeps the counts in the memory of this process. */
 export const WrongTokensLive: Layer.Layer<WrongTokens> = Layer.scoped(
   WrongTokens,
   Effect.gen(function*() {
@@ -54,7 +54,7 @@ export const WrongTokensLive: Layer.Layer<WrongTokens> = Layer.scoped(
       const tries = before ?? { count: 0, lastAt: now, waiting: 0 }
       tries.count = now - tries.lastAt >= memory ? 1 : tries.count + 1
       tries.lastAt = now
-      // A map keeps the order in which its keys were added: the first one has been quiet for longest.
+      // Maps keep insertion order: the first key is the least recently seen address.
       known.delete(network)
       known.set(network, tries)
       const [quietest] = known.keys()
@@ -66,7 +66,7 @@ export const WrongTokensLive: Layer.Layer<WrongTokens> = Layer.scoped(
       Effect.suspend(() => {
         tries.waiting += 1
         waitingInAll += 1
-        // A caller that breaks off keeps its place until the wait is over.
+        // A caller that disconnects keeps its slot until the delay is over.
         return Effect.interruptible(Effect.sleep(millis)).pipe(
           Effect.ensuring(Effect.sync(() => {
             tries.waiting -= 1

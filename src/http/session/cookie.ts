@@ -5,7 +5,7 @@ import { hostCookie, plainCookie } from "../api/annotations/cookieNames.ts"
 
 const idForm = /^[\w-]{43}$/
 
-/** True if the page is on https, behind a proxy. */
+/** True if the page was served over https, behind a proxy. */
 export const isSecure = (headers: Headers.Headers): boolean =>
   headers["origin"]?.startsWith("https://") === true ||
   headers["x-forwarded-proto"]?.split(",")[0]?.trim().toLowerCase() === "https"
@@ -17,9 +17,8 @@ const valuesOf = (header: string, wanted: string): ReadonlyArray<string> =>
   })
 
 /**
- * The id of the session that a request carries. A cookie with the name for https is the only one that counts wherever it
- * is sent: it proves that the page is on https, and another host of the same domain may have set the plain one. Nothing
- * where a name stands twice.
+ * Session id in a request's cookies; none if the cookie occurs twice. On https only the `__Host-` cookie counts,
+ * because another host of the same domain may have set the plain one.
  */
 export const readSessionId = (headers: Headers.Headers): Option.Option<string> => {
   const cookies = headers["cookie"] ?? ""
@@ -32,13 +31,13 @@ export const readSessionId = (headers: Headers.Headers): Option.Option<string> =
 const nameFor = (secure: boolean) => secure ? hostCookie : plainCookie
 const attributes = (secure: boolean) => ({ httpOnly: true, sameSite: "strict", path: "/", secure } as const)
 
-/** Hands the id of a session to the browser, for no script and no other site. */
+/** Sets the session cookie, unreadable for scripts and not sent with requests of other sites. */
 export const withSession = (id: string, secure: boolean) => (response: HttpServerResponse.HttpServerResponse) =>
   HttpServerResponse.unsafeSetCookie(response, nameFor(secure), id, {
     ...attributes(secure),
     maxAge: Duration.seconds(Math.floor(Duration.toSeconds(longestTime)))
   })
 
-/** Takes the id of a session from the browser. */
+/** Clears the session cookie. */
 export const withoutSession = (secure: boolean) => (response: HttpServerResponse.HttpServerResponse) =>
   HttpServerResponse.unsafeSetCookie(response, nameFor(secure), "", { ...attributes(secure), maxAge: Duration.zero })

@@ -4,12 +4,12 @@ import { type KnownCaller, makeLocalCaller } from "../../services/access/Caller.
 import { digestSecret, type SessionOwner } from "../../services/sessions/Sessions.ts"
 import { isSameSecret } from "./isSameSecret.ts"
 
-/** The tokens that let callers in. */
+/** Tokens that authenticate callers. */
 export interface AccessTokens {
-  /** An operator's. One of the tokens is required from every caller when there is any. */
+  /** Operator's token. Once any token is set, every caller needs one. */
   readonly token: Option.Option<Redacted.Redacted>
   readonly tokens: ReadonlyArray<NamedToken>
-  /** The service's own, which its user's programs on this machine have; it does instead of another. */
+  /** Private token of the service, for programs of the same user on this machine; accepted in place of any other. */
   readonly privateToken: Option.Option<Redacted.Redacted>
 }
 

@@ -1,8 +1,8 @@
 const groupsOf = (text: string) => text.split(":").filter((group) => group !== "")
 
 /**
- * Address by which callers are told apart: an IPv4 address, also one that is mapped into IPv6, or the /64 network of an
- * IPv6 address, since the owner of one of its addresses usually has all of them.
+ * Key that tells callers apart: an IPv4 address, also if mapped into IPv6, or the /64 network of an IPv6 address, since
+ * one owner usually has the whole network.
  */
 export const toNetwork = (address: string): string => {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

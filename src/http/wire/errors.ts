@@ -11,7 +11,7 @@ const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
 const badRequest = (message: string) => new ApiError({ status: 400, message })
 
-/** The refusal of a request that does not fit. Schema refusals are whole sentences already. */
+/** Refusal of a request that does not match its schema. Schema messages are whole sentences already. */
 export const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError =>
   badRequest(issues.slice(0, 5).map(({ message }) => oneLine(message)).join("; ").slice(0, 2_000))
 
@@ -24,7 +24,7 @@ const known = (failure: unknown): Option.Option<ApiError> => {
     : Option.none()
 }
 
-/** The response to a failure: `{error}` and its status. */
+/** Response to a failure: `{error}` with its status. */
 export const buildErrorResponse = (
   { headers = {}, message, status }: Pick<ApiError, "headers" | "message" | "status">
 ): HttpServerResponse.HttpServerResponse => HttpServerResponse.unsafeJson({ error: message }, { status, headers })
@@ -32,8 +32,8 @@ export const buildErrorResponse = (
 const stackOf = (text: string) => text.split("\n").filter((line) => /^\s+at /.test(line)).join("\n")
 
 /**
- * Logs a defect whole, and answers it as a plain 500, so that nothing internal leaves the service. Of a text that cannot
- * be freed of secrets, since reading the settings is what fails, only the places in the code are logged.
+ * Logs a defect in full and answers a plain 500, so that no internals leave the service. If secrets cannot be removed
+ * because the settings are unreadable, only the stack is logged.
  */
 export const handleDefect = (
   cause: Cause.Cause<unknown>
@@ -48,7 +48,7 @@ export const handleDefect = (
     return buildErrorResponse({ status: 500, message: "Internal error: see the service's log" })
   })
 
-/** Renders every failure as `{error}` with its own status, and what nobody foresaw as `unforeseen` does. */
+/** Renders expected failures as `{error}` with their own status, and defects with `unforeseen`. */
 export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
   const settings = yield* Settings
   const shown = (text: string) => Effect.map(settings.secrets, (secrets) => redactText(text, secrets))

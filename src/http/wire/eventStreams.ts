@@ -11,7 +11,7 @@ export interface ServerEvent {
   readonly data: string
 }
 
-// All watchers of a run get the same bytes.
+// Encodes each event once for all watchers of a run.
 const written = new WeakMap<ServerEvent, Uint8Array>()
 const encoder = new TextEncoder()
 const bytesOf = (event: ServerEvent): Uint8Array => {
@@ -23,15 +23,21 @@ const bytesOf = (event: ServerEvent): Uint8Array => {
   return bytes
 }
 
-// Proxies and browsers give a silent connection up, and that a caller is gone shows when something is written to it.
+// Keeps streams alive: proxies and browsers drop silent connections, and a write detects that the caller is gone.
 const signsOfLife = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), encoder.encode(": nothing new\n\n"))
 
-/** Throttle between two writes of a stream, per open stream: at most 500 writes a second in all. */
+/** Pause between two writes of a stream, in milliseconds per open stream: at most 500 writes a second in total. */
 const pauseMillis = 2
 
-/** The answers of server-sent events. How many are open is bounded, and so is what they take from everybody else. */
+/**
+ * Answers of server-sent events. Bounds the number of open streams and the share of time that they take from other
+ * requests.
+ */
 export class EventStreams extends Context.Tag("berth/EventStreams")<EventStreams, {
-  /** Opens one for the caller, until the scope closes. Its answer goes on until the events end or the caller leaves. */
+  /**
+   * Opens a stream for the caller until the scope closes. The answer lasts until the events end or the caller
+   * disconnects.
+   */
   readonly open: Effect.Effect<
     <E>(events: Stream.Stream<ServerEvent, E>) => HttpServerResponse.HttpServerResponse,
     TooManyStreams,
@@ -41,7 +47,7 @@ export class EventStreams extends Context.Tag("berth/EventStreams")<EventStreams
 
 export const EventStreamsLive: Layer.Layer<EventStreams> = Layer.sync(EventStreams, () => {
   const limiter = makeConcurrencyLimiter(streamLimit)
-  /** The first events at once; more of them as often as it is the stream's turn. */
+  /** Emits the first events at once, and later ones paced by the number of open streams. */
   const paced = <E>(events: Stream.Stream<ServerEvent, E>): Stream.Stream<ServerEvent, E> =>
     Stream.suspend(() => {
       let next = 0

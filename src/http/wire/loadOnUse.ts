@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Runs a part of a module that is loaded with its first use: what few requests need takes no time from the start. */
+/** Runs a part of a lazily loaded module, so that rarely used code does not slow the start. */
 export const loadOnUse = <Module, A, E, R>(
   load: () => Promise<Module>,
   run: (module: Module) => Effect.Effect<A, E, R>

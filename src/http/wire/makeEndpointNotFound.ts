@@ -4,7 +4,7 @@ import { cut } from "../../schema/words/quoted.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { normalizeTarget, plainPaths } from "./requestTarget.ts"
 
-/** Reason why a request leads to no endpoint: its path is unknown, or takes only other methods. */
+/** Reason why no endpoint matches a request: an unknown path, or a method that the path does not take. */
 export const makeEndpointNotFound = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {
   const target = Either.getOrUndefined(normalizeTarget(method, url))
   const path = target?.path ?? url.replace(/\?[^]*/, "")

@@ -4,29 +4,29 @@ import type { Access } from "../../services/access/rights.ts"
 import { collectRequiredAccess, resolveRequiredAccess } from "../api/annotations/access.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
-/** A path that no route can be found for, because its percent-encoding is broken. */
+/** Path with invalid percent-encoding, which no route can match. */
 export interface MalformedPath {
   readonly _tag: "MalformedPath"
 }
 
-/** The resource that a request is for. */
+/** Resource that a request addresses. */
 export type Destination =
   /** An endpoint, by its `POST /path` in the contract. */
   | { readonly _tag: "Endpoint"; readonly endpoint: string; readonly access: Access }
-  /** The door of agents. */
+  /** The MCP endpoint. */
   | { readonly _tag: "Agents" }
-  /** The description of the API and its reference; they say nothing of what the service knows. */
+  /** Description and reference of the API, which contain no data of the service. */
   | { readonly _tag: "Document" }
   /** A file of the web page, by its name. */
   | { readonly _tag: "Asset" }
-  /** The address of a screen, which only a browser is answered at. */
+  /** URL of a screen, served to browsers only. */
   | { readonly _tag: "Screen" }
-  /** No route; `methods` are those that the path takes. */
+  /** No route; `methods` lists those that the path supports. */
   | { readonly _tag: "Nowhere"; readonly methods: ReadonlyArray<string> }
 
-/** A request's target in its one normal form. */
+/** Request target in canonical form. */
 export interface RequestTarget {
-  /** Path and query; all that is decided later is decided by it. */
+  /** Path and query; the only basis of later decisions. */
   readonly url: string
   readonly path: string
   readonly hasQuery: boolean
@@ -47,7 +47,7 @@ const route = (path: string, destination: Destination, method = "GET"): Route =>
   destination
 })
 
-/** The methods of the door of agents. */
+/** Methods of the MCP endpoint. */
 export const agentMethods = ["GET", "POST", "DELETE"]
 
 const routes: Array<Route> = [
@@ -70,28 +70,28 @@ HttpApi.reflect(BerthApi, {
 const preference = ({ segments }: Route) => segments.map((segment) => isParameter(segment) ? "1" : "0").join("")
 routes.sort((one, other) => preference(one) < preference(other) ? -1 : 1)
 
-/** Every path without parameters, to find the one nearest to a misspelled path. */
+/** Paths without parameters, for suggestions on a misspelled path. */
 export const plainPaths: ReadonlyArray<string> = [
   ...new Set(
     routes.filter(({ segments }) => !segments.some(isParameter)).map(({ segments }) => `/${segments.join("/")}`)
   )
 ]
 
-/** The given segments as the route spells them; undefined where they do not match it. */
+/** Spells the given segments like the route does; undefined if they do not match. */
 const spelledBy = ({ segments }: Route, given: ReadonlyArray<string>): ReadonlyArray<string> | undefined =>
   segments.length === given.length &&
     segments.every((segment, index) => isParameter(segment) || segment === given[index]?.toLowerCase())
     ? segments.map((segment, index) => isParameter(segment) ? given[index] ?? "" : segment)
     : undefined
 
-/** First segments of addresses that programs call: a browser is never answered with the page there. */
+/** First segments of URLs for programs: browsers never receive the page there. */
 const reserved = new Set(["api", "mcp", "assets"])
 
 const decodeSegment = Option.liftThrowable(decodeURIComponent)
 
 /**
- * Normalizes a request's target once, before anything is decided by it: the router ignores the case of letters,
- * doubled and trailing slashes, percent-encoding, and text after a `;`.
+ * Normalizes a request's target once, before any decision: the router ignores letter case, doubled and trailing
+ * slashes, percent-encoding, and text after a `;`.
  */
 export const normalizeTarget = (method: string, given: string): Either.Either<RequestTarget, MalformedPath> => {
   const [beforeQuery = "", query = ""] = given.split(/\?([^]*)/)
@@ -113,7 +113,7 @@ export const normalizeTarget = (method: string, given: string): Either.Either<Re
   )
 }
 
-/** The endpoint that a request is for, by its `POST /path` in the contract. */
+/** Endpoint that a request addresses, as its `POST /path` in the contract. */
 export const findEndpoint = (
   { method, url }: { readonly method: string; readonly url: string }
 ): Option.Option<string> =>

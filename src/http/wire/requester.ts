@@ -3,7 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 
-/** Client as named by the caller. A foreign web page cannot name one: the guard refuses it. */
+/** Client named by the caller. Web pages of other sites cannot forge it, because the guard refuses them. */
 const doorOf = Schema.decodeUnknownOption(Schema.Literal("cli", "mcp", "web", "script"))
 
 /** The caller of the current request, and the door that it names. */

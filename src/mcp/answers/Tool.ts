@@ -28,7 +28,7 @@ export interface Tool {
   readonly readOnly: boolean
   readonly inputSchema: ObjectSchema
   readonly outputSchema: ObjectSchema
-  /** Checks what an agent sends, does it, and answers; what is wrong with it is a failure in words. */
+  /** Validates the input of an agent, executes it and returns the answer. Invalid input fails with a message. */
   readonly call: (given: unknown, heard: ProgressListener) => Effect.Effect<ToolAnswer, BerthError, Berth>
 }
 
@@ -36,18 +36,20 @@ interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "descript
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<B, J>
   readonly call: (given: A, heard: ProgressListener) => Effect.Effect<B, BerthError, Berth>
-  /** The text of an answer that is bounded and fenced already; its data as JSON, bounded and fenced here, unless given. */
+  /** Text of an answer, already bounded and fenced. Defaults to the data as JSON, which is bounded and fenced here. */
   readonly text?: (answer: B) => string
 }
 
 const refused = (message: string) => new BerthError({ reason: "refused", status: 400, message })
 
-/** An empty struct lets everything pass. */
+/** An empty struct accepts any input. */
 const takesNothing = ({ ast }: Schema.Schema.Any) => SchemaAST.isTypeLiteral(ast) && ast.propertySignatures.length === 0
 
 const longestFailure = 8_000
 
-/** A failure whose message may quote servers, files and people, which must not pass for words of the service. */
+/**
+ * Fences the message of a failure. It may quote servers, files and users, and must not look like words of the service.
+ */
 const fencedFailure = (name: string) => (error: BerthError) =>
   Effect.flatMap(
     fenceData("failure", `why ${name} failed, with words of others in it`, shortenText(error.message, longestFailure)),
@@ -56,7 +58,10 @@ const fencedFailure = (name: string) => (error: BerthError) =>
 
 const strictly = { errors: "all", onExcessProperty: "error" } as const
 
-/** A tool whose two ends are checked by its schemas, and whose answers and failures show text of others as data. */
+/**
+ * Builds a tool that validates its input and output by their schemas. Its answers and failures mark untrusted text as
+ * data.
+ */
 export const defineTool = <A, I, B, J extends object>(
   { call, description, input, name, output, readOnly, text, title }: Definition<A, I, B, J>
 ): Tool => {

@@ -1,15 +1,15 @@
 import { JSONSchema, Predicate, type Schema } from "effect"
 
-/** A JSON Schema of an object, as tools are described with. */
+/** JSON Schema of an object, the form in which tools are described. */
 export interface ObjectSchema {
   readonly type: "object"
   readonly [keyword: string]: unknown
 }
 
-/** Keywords that are of no use to a model. */
+/** Keywords without use for a model. */
 const noise = new Set(["$schema", "$id", "$defs", "title", "examples"])
 
-/** Keywords that only what comes in needs: an answer has what it has. */
+/** Keywords kept only in schemas of inputs: an answer shows by itself which fields it has. */
 const inputOnly = new Set(["description", "additionalProperties", "required"])
 
 const definition = (pointer: string, definitions: unknown): unknown =>
@@ -17,7 +17,7 @@ const definition = (pointer: string, definitions: unknown): unknown =>
 
 const isNull = (schema: unknown) => Predicate.isRecord(schema) && schema["type"] === "null"
 
-/** A choice of a type or null, in the short way that JSON Schema has for it. */
+/** Merges a choice of one type or null into the short form of JSON Schema: `type: [type, "null"]`. */
 const orNull = (choices: ReadonlyArray<unknown>): Readonly<Record<string, unknown>> | undefined => {
   const [only, ...others] = choices.filter((choice) => !isNull(choice))
   if (others.length > 0 || !choices.some(isNull) || !Predicate.isRecord(only) || !Predicate.isString(only["type"])) {
@@ -53,7 +53,7 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
     ...kept,
     ...(Array.isArray(allOf) && inner === undefined ? { allOf: slim(allOf) } : {}),
     ...(choices === undefined ? {} : orNull(choices) ?? { anyOf: choices }),
-    // The names of fields are not keywords.
+    // Property names are not keywords, and are never filtered.
     ...(Predicate.isRecord(properties) && Object.keys(properties).length > 0
       ? { properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, slim(field)])) }
       : {})
@@ -61,8 +61,8 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
 }
 
 /**
- * A schema as a tool shows it to a model: one object without references, titles and examples, so that a list of tools
- * stays short. What comes in is described, what goes out is not.
+ * Reduces a schema to one object without references, titles and examples, so that a list of tools stays short. Keeps
+ * descriptions for inputs, drops them for outputs.
  */
 export const buildToolSchema = <A, I>(
   schema: Schema.Schema<A, I>,
@@ -71,7 +71,7 @@ export const buildToolSchema = <A, I>(
   const whole = JSONSchema.make(schema)
   const definitions = "$defs" in whole ? whole.$defs : {}
   const slim = slimmed(whole, definitions, described)
-  // The empty object type means any value but null.
+  // The schema of an empty object type accepts any value but null; tools need an object.
   if (!Predicate.isRecord(slim) || slim["anyOf"] !== undefined) {
     return { type: "object", properties: {}, additionalProperties: false }
   }

@@ -1,14 +1,13 @@
 import { Effect, Encoding } from "effect"
 import { escapeTextLines } from "../../schema/words/escaped.ts"
 
-/** Names that nobody who writes a text can foresee. */
+/** Unpredictable name: the author of a text cannot guess it. */
 const randomName = Effect.sync(() => Encoding.encodeHex(globalThis.crypto.getRandomValues(new Uint8Array(8))))
 
 /**
- * A text with words of others in it, between two lines that none of them can forge: nothing in it passes for words of the
- * service.
- * @param kind names the text in its two lines
- * @param told what stands between them, as the rest of a sentence
+ * Encloses untrusted text in two lines that it cannot forge, so that it cannot pass for words of the service.
+ * @param kind kind of the text, repeated in both lines
+ * @param told description of the enclosed text, as the rest of a sentence
  */
 export const fenceData = (
   kind: "logs" | "answer" | "failure",

@@ -4,9 +4,9 @@ import { type Limits, shortenAnswer, type Shortened } from "./shortenAnswer.ts"
 
 /** Longest answer in characters: an agent reads all of it. */
 export const longestAnswer = 60_000
-/** Of it, the JSON of the data; the fence around it takes the rest. */
+/** Part of `longestAnswer` for the JSON of the data; the fence around it takes the rest. */
 const budget = longestAnswer - 500
-/** Of the data, what `leftOut` takes at most. */
+/** Most characters of `leftOut` within the data. */
 const noteLength = 1_000
 
 /** Number of omitted entries by list. */
@@ -20,7 +20,7 @@ const lengthOf = (value: unknown) => JSON.stringify(value)?.length ?? 0
 
 const everyEntry = Number.POSITIVE_INFINITY
 
-/** From the least that an answer keeps of what is long within its entries to the most: texts give way first. */
+/** Limits in ascending order: texts are shortened before entries are left out. */
 const limits: ReadonlyArray<Limits> = [
   ...[0, 1, 3, 10, 30, 100].map((entries) => ({ text: 60, entries })),
   ...[60, 200, 500, 1_000, 2_000, 4_000, 8_000, 20_000].map((text) => ({ text, entries: everyEntry }))
@@ -63,7 +63,7 @@ const answerOf = (fields: ReadonlyArray<Field>): Answer => {
   }
 }
 
-/** The parts that fit, in their order: one that is too long does not keep the next ones out. */
+/** Selects the parts that fit, in order. A part that is too long is skipped, and the next ones are tried. */
 const fitting = (parts: ReadonlyArray<Shortened>, room: number) => {
   let left = room
   return parts.filter(({ value }) => {
@@ -74,7 +74,9 @@ const fitting = (parts: ReadonlyArray<Shortened>, room: number) => {
   })
 }
 
-/** Leaves out the entries that do not fit; lists share the room, and short ones leave more of it to the long ones. */
+/**
+ * Leaves out entries that do not fit. Lists share the room; short ones leave the rest of their share to longer ones.
+ */
 const withoutTheRest = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> => {
   const lengths = new Map(fields.map((field) => [field.name, lengthOf(field.parts.map(({ value }) => value))]))
   const lists = fields.filter(({ isList }) => isList).sort((one, other) =>
@@ -91,8 +93,8 @@ const withoutTheRest = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> => {
 }
 
 /**
- * An answer that is not too long to read. Long texts in it are shortened, then lists within its entries, and then the
- * entries that still do not fit are left out; the answer says how much is missing.
+ * Shortens an answer to the budget: first long texts, then lists within its entries, then whole entries that still do
+ * not fit. The answer says how much is missing.
  */
 export const fitToBudget = (answer: Answer, schema: ObjectSchema): Answer => {
   if (lengthOf(answer) <= budget) return answer
@@ -100,7 +102,7 @@ export const fitToBudget = (answer: Answer, schema: ObjectSchema): Answer => {
   const [least = { text: 0, entries: 0 }, ...others] = limits
   let best = answerOf(within(least))
   if (lengthOf(best) > budget) return answerOf(withoutTheRest(within(least)))
-  // The first that keeps too much, found by halves: each try reads all of the answer.
+  // Binary search for the first limit that keeps too much: each attempt processes the whole answer.
   let [from, to] = [0, others.length]
   while (from < to) {
     const middle = Math.floor((from + to) / 2)

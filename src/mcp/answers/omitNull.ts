@@ -4,8 +4,8 @@ const descriptionOf = ({ ast }: Schema.PropertySignature.All) =>
   ast._tag === "PropertySignatureDeclaration" ? SchemaAST.getDescriptionAnnotation(ast) : Option.none()
 
 /**
- * An optional field of a request as a tool takes it: left out or given, and never null. The validators of some agents
- * refuse a schema with two types.
+ * Converts an optional, nullable request field to an optional one for a tool. The validators of some agents reject a
+ * schema with two types.
  */
 export const omitNull = <S extends Schema.Schema.Any>(
   field: Schema.optional<Schema.NullOr<S>>

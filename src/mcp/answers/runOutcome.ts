@@ -10,7 +10,7 @@ const longestWait = Duration.seconds(45)
 
 const StepBrief = Schema.Struct({ step: Schema.String, status: Schema.String, detail: Schema.String })
 
-/** A run without what an agent has no use for. */
+/** Fields of a run that agents need. */
 export const RunBrief = Schema.Struct({
   id: Schema.String,
   kind: Schema.String,
@@ -28,7 +28,7 @@ export interface RunBrief extends Schema.Schema.Type<typeof RunBrief> {}
 const nextOf = ({ id, state }: Run): string =>
   isEnded(state) ? "It has ended." : `It goes on: ask get_run with the id ${id}. Only cancel_run cancels it.`
 
-/** Answer about a run. */
+/** Reduces a run to the fields that agents need. */
 export const summarizeRun = (run: Run): RunBrief => ({
   id: run.id,
   kind: run.kind,
@@ -52,7 +52,7 @@ const progressOf = (event: RunEvent): Option.Option<string> => {
   return last === undefined ? Option.some(event.data.state) : Option.some(`${last.step}: ${last.status} ${last.detail}`)
 }
 
-/** Says of a failure after a run was started which run it was, and how to learn what became of it. */
+/** Adds the id of the started run to a failure. Refers to get_run if the outcome is unknown. */
 const about = (run: Run) => (error: BerthError) =>
   error.reason === "refused"
     ? new BerthError({ ...error, message: `${error.message} (run ${run.id})` })
@@ -62,8 +62,8 @@ const about = (run: Run) => (error: BerthError) =>
     })
 
 /**
- * Starts a run and waits a while for its end, telling how far it comes. A caller who leaves stops waiting; the run goes
- * on.
+ * Starts a run and waits up to 45 seconds for its end, reporting progress. A caller that disconnects stops waiting; the
+ * run continues.
  */
 export const awaitRunOutcome = <A>(
   call: Call<A>,

@@ -2,13 +2,13 @@ import { Predicate } from "effect"
 
 /** Limits of the long texts, lists and open objects within an answer. */
 export interface Limits {
-  /** Characters that are kept of a long text. */
+  /** Characters kept of a long text. */
   readonly text: number
-  /** Entries that are kept of a list, or of an object whose fields no schema names. */
+  /** Entries kept of a list, or of an object whose fields are not in its schema. */
   readonly entries: number
 }
 
-/** Part of an answer, and how many entries it lacks, by the path of the list or object that they were left out of. */
+/** Shortened part of an answer, with the number of omitted entries by the path of their list or object. */
 export interface Shortened {
   readonly value: unknown
   readonly leftOut: ReadonlyArray<readonly [path: string, count: number]>
@@ -19,7 +19,7 @@ const longestName = 200
 /** Longest note about the omitted rest. */
 const noteLength = 40
 
-/** The begin of a long text, and how much of it is missing. */
+/** Truncates a long text and notes the number of omitted characters. */
 export const shortenText = (text: string, most: number): string => {
   if (text.length <= Math.max(longestName, most + noteLength)) return text
   const begin = text.slice(0, most).replace(/[\ud800-\udbff]$/, "")
@@ -29,13 +29,13 @@ export const shortenText = (text: string, most: number): string => {
 const namedFields = (schema: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isRecord(schema) && Predicate.isRecord(schema["properties"]) ? schema["properties"] : {}
 
-/** An object that may lose any of its fields, as far as its schema says. */
+/** True if the schema names no fields: any of them may be left out. */
 const isOpen = (schema: unknown) =>
   !Predicate.isRecord(schema) || (schema["anyOf"] === undefined && Object.keys(namedFields(schema)).length === 0)
 
 const join = (parts: ReadonlyArray<Shortened>): Shortened["leftOut"] => parts.flatMap(({ leftOut }) => leftOut)
 
-/** Shortens what is long within a value, and keeps what its schema requires. */
+/** Shortens long texts, lists and open objects within a value; keeps the fields that its schema names. */
 export const shortenAnswer = (value: unknown, schema: unknown, limits: Limits, path: string): Shortened => {
   if (typeof value === "string") return { value: shortenText(value, limits.text), leftOut: [] }
   if (Array.isArray(value)) {
@@ -59,7 +59,7 @@ const shortenedFields = (
   const fields = Object.entries(value)
   const names = namedFields(schema)
   const open = isOpen(schema)
-  // Fields that no schema names have one path, so that paths stay few.
+  // Fields that are not in the schema share one path, so that `leftOut` stays short.
   const others = path.endsWith(".*") ? path : `${path}.*`
   const kept = (open ? fields.slice(0, limits.entries) : fields).map(([name, field]) =>
     [name, shortenAnswer(field, names[name], limits, open ? others : `${path}.${name}`)] as const

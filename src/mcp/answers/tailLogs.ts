@@ -1,11 +1,11 @@
 import { escapeTextLines } from "../../schema/words/escaped.ts"
 
-/** Bytes of logs for an agent: default, least and most. */
+/** Bytes of logs for an agent: default, minimum and maximum. */
 export const usualBytes = 16_000
 export const leastBytes = 1_000
 export const mostBytes = 100_000
 
-/** The last whole lines of logs that fit as an agent reads them, and whether any were left out. */
+/** Newest whole lines of logs that fit after escaping; `cut` is true if older ones are left out. */
 export const tailLogs = (logs: string, maxBytes: number): { readonly text: string; readonly cut: boolean } => {
   const text = escapeTextLines(logs).replace(/\n$/, "")
   const bytes = new TextEncoder().encode(text)

@@ -30,7 +30,10 @@ interface Wanted extends Pick<ContainerPlanRequest, "onUnhealthy" | "projectPath
   readonly remotePath?: string | undefined
 }
 
-/** Request for the place that an agent names; none where it means targets of container.json. */
+/**
+ * Request for the location that an agent names; none without a remote path, which means the targets of container.json.
+ * A remote path needs a server.
+ */
 const placeIn = (
   { remotePath, serverId, ...wanted }: Wanted
 ): Effect.Effect<Option.Option<ContainerPlanRequest>, BerthError> =>
@@ -44,7 +47,7 @@ const placeIn = (
     })
     : Effect.succeedSome({ ...wanted, serverId, remotePath })
 
-/** Request for the targets of container.json, or for that on one server. */
+/** Request for the targets of container.json, or for those on one server. */
 const targetsIn = ({ onUnhealthy, projectPath, pull, serverId }: Wanted) => ({
   projectPath,
   pull,

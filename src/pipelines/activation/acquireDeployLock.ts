@@ -15,15 +15,15 @@ const heartbeat = Stream.as(
   new TextEncoder().encode("still here\n")
 )
 
-/** The server waits for up to 5 minutes until what an earlier deploy has under way has ended. */
+/** The server waits up to 5 minutes for unfinished work of an earlier deploy. */
 const silenceTimeout = "6 minutes"
-/** Longest waits: behind a deploy of this process, and for the server to release the lock of a dead one. */
+/** Maximum waits: behind another deploy of this process, and for the server to release the lock of a dead one. */
 const waitLimitMillis = Duration.toMillis("30 minutes")
 const releaseLimitMillis = Duration.toMillis("1 minute")
 const longestHolder = 300
 const pauses = { first: 200, longest: 15_000 }
 
-/** Keeps what an attempt holds of the outer scope only when it succeeds: the channels that it could wait for are few. */
+/** Releases the resources of a failed attempt at once, because SSH channels are scarce. */
 const closeOnFailure = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const own = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
@@ -31,10 +31,11 @@ const closeOnFailure = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
   })
 
 /**
- * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
- * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
- * this process left there with a connection that it lost does not count as a holder.
- * @returns the revision of what is deployed there: when it is not that of the preflight, somebody deployed in between
+ * Takes the deploy lock of a remote path and keeps it until the scope closes. Fails with `DeployLocked`, which names
+ * the holder, if another process holds it.
+ * Waits if this process holds it under another spelling of the path. A lock left over from a lost connection of this
+ * process does not count.
+ * @returns the revision of the deployed files; if it differs from that of the preflight, another deploy came in between
  */
 export const acquireDeployLock = Effect.fn("deploy.acquireDeployLock")(function*(
   server: ServerAccess,

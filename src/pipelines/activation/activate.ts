@@ -17,7 +17,7 @@ import { describeStateAfter, halfway, requireUnchanged, stoppedHalfway, untouche
 import { type KeptRelease, makeReleaseNotKept, parseKeptRelease } from "./keptRelease.ts"
 import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
-/** The server could not load the image, says why, and has undone the attempt. */
+/** The server could not load the image and has undone the attempt. */
 export class LoadFailed extends Data.TaggedError("LoadFailed")<{
   readonly reason: string
   readonly state: string
@@ -27,10 +27,10 @@ export class LoadFailed extends Data.TaggedError("LoadFailed")<{
   }
 }
 
-/** Pulling and loading of images, and starting of a stack, are silent for as long as they take. */
+/** Pulling images, loading them and starting a stack print nothing until they are done. */
 const silenceTimeout = Duration.minutes(30)
 
-/** Time that a hook before the start may take, in silence too; zero without one. */
+/** Time limit of the hook before the start, which may also be silent that long; zero without a hook. */
 const hookTime = (release: ReadonlyArray<string>) => {
   const [, , , seconds = "0"] = release.find((line) => line.startsWith("hook\t"))?.split("\t") ?? []
   return Duration.seconds(Number(seconds))
@@ -39,40 +39,44 @@ const hookTime = (release: ReadonlyArray<string>) => {
 /** Capacity of the buffer of unread lines. */
 const linesAhead = 256
 
-/** Facts of a server that an activation goes by; `deployed` lists the env files of the version that it replaces. */
+/** Facts of a server that an activation depends on; `deployed` lists the env files of the version being replaced. */
 export type ActivationFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "containerdStore" | "deployed">
 
 type Broken = DeployFailed | WatchedError
 
-/** Second containers of services, which take their requests while they are recreated, with a first look at them. */
+/**
+ * Temporary containers that take over the requests of services while these are recreated, with their first inspection.
+ */
 export interface StartedBridges {
   readonly bridges: ReadonlyArray<Bridge>
   readonly seen: ReadonlyArray<ContainerState>
 }
 
-/** An activation that is under way on the server, stage by stage. */
+/** An activation in progress on the server, stage by stage. */
 export interface RunningActivation {
   /** Completes when the image is loaded. */
   readonly loaded: Effect.Effect<void, LoadFailed | Broken>
-  /** Completes when the hook before the start has ended; at once where the activation has no `hook` line. */
+  /** Completes when the hook before the start has ended; immediately if the activation has no `hook` line. */
   readonly hooked: Effect.Effect<void, LoadFailed | Broken>
-  /** The bridges, once they are started: the activation waits then. None where the activation has no `bridge` lines. */
+  /**
+   * Bridges, once they are started; the activation pauses at this point. Empty if the activation has no `bridge` lines.
+   */
   readonly bridged: Effect.Effect<StartedBridges, LoadFailed | Broken>
   /** Remarks about the start, once the stack is started. */
   readonly started: Effect.Effect<StartRemarks, LoadFailed | Broken>
-  /** A first look at the containers, once the stack is started. */
+  /** First inspection of the containers, once the stack is started. */
   readonly seen: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
-  /** Release that the server kept of it, once it has ended. */
+  /** Release that the server recorded, once the activation has ended. */
   readonly keptRelease: Effect.Effect<KeptRelease>
-  /** Ends what it loads, so that a load that is under way fails and is undone; from the start on it changes nothing. */
+  /** Ends the input, so that a load in progress fails and is undone. Has no effect from the start on. */
   readonly cut: Effect.Effect<void>
 }
 
 /**
- * Starts the activation. The server carries it through, or undoes it, even when nobody waits for it any more: what it says
- * is read in the background, so a stage can be awaited again after an interruption.
+ * Starts the activation. The server completes or undoes it even if the caller stops waiting. Output is read in the
+ * background, so a stage can be awaited again after an interruption.
  * @param facts of a server whose compose was found to be usable
- * @param input what it loads, where that does not come from an uploaded file
+ * @param input image data to load, unless it comes from an uploaded file
  */
 export const activate = Effect.fn("deploy.activate")(function*<E extends { readonly message: string }>(
   server: ServerAccess,
@@ -96,7 +100,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   const lines = yield* Mailbox.fromStream(process.lines, { capacity: linesAhead })
   const rest = Stream.mkString(Stream.map(Mailbox.toStream(lines), (line) => `${line}\n`))
 
-  /** Reads up to the line that announces the next stage; fails with what the server says when it does not come. */
+  /** Reads up to the line that announces the next stage; fails with the server's message if that line does not come. */
   const until = (stage: string, next: string): Effect.Effect<ReadonlyArray<string>, LoadFailed | Broken> =>
     Effect.gen(function*() {
       const seen: Array<string> = []
@@ -107,7 +111,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
           return yield* new DeployFailed({
             step: stage,
             reason: words === "" ? stoppedHalfway : words,
-            // It had not come to the load yet.
+            // The load had not started yet.
             state: stage === "load" && !seen.includes("step\tload") ? requireUnchanged : halfway
           })
         }
@@ -160,7 +164,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
         Deferred.fail(bridged, error),
         Deferred.fail(started, error),
         Deferred.fail(seen, error),
-        // Once the containers were seen the stack runs: no failure of this is the deploy's.
+        // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
         Deferred.succeed(kept, makeReleaseNotKept(error.message))
       ], { discard: true })
     ),

@@ -1,13 +1,15 @@
-/** Uploaded files lie beside their places still. */
+/** Uploaded files are still at their temporary paths. */
 export const requireUnchanged = "Nothing on the server was changed"
 
-/** Only images were loaded, and their names restored; or a second container was started, and removed. */
+/**
+ * Images were loaded and their names restored, or a bridge container was started and removed; nothing else was done.
+ */
 export const untouched = "What ran before was not touched"
 
 /** The activation's output ended early or is incomplete. */
 export const stateUnknown = "What runs there now is unknown: the server finishes the deploy or undoes it by itself"
 
-/** Reason why an activation did not end by itself. */
+/** Reason if an activation ended without a result. */
 export const stoppedHalfway = "the server stopped halfway"
 
 /** State on the server after the script itself was killed. */

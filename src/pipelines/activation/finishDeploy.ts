@@ -15,7 +15,10 @@ export interface FinishedDeploy extends Pick<DeployResult, "success" | "healthy"
   readonly details: string
 }
 
-/** Result of a deploy whose stack was started, after a rollback if one was due; logs of unhealthy containers as details. */
+/**
+ * Result of a deploy whose stack was started, after a rollback if one was due. `details` has the logs of unhealthy
+ * containers.
+ */
 export const finishDeploy = Effect.fn("deploy.finishDeploy")(function*(
   server: ServerAccess,
   remotePath: string,

@@ -18,7 +18,7 @@ import { restoreRelease, runRollbackStep } from "./restoreRelease.ts"
 import { chooseReleaseToRestore } from "./rollBackIfUnhealthy.ts"
 import { nothingBefore, undoOnCancel } from "./undoWhenCancelled.ts"
 
-/** Parameters to finish an activation that completed unattended. */
+/** Parameters for finishing an activation that completed while no service waited for it. */
 export interface CompletedActivation {
   readonly services: ReadonlyArray<ExpectedService>
   readonly healthOptions: HealthOptions
@@ -30,7 +30,7 @@ export interface CompletedActivation {
 
 type Started = ActivationOutcome & { readonly _tag: "Started" }
 
-/** Facts of the server, read under the lock of the remote path, where nobody has deployed since this was started. */
+/** Reads the server's facts under the deploy lock; fails if another deploy has replaced this one since. */
 const readFactsUnderLock = (server: ServerAccess, remotePath: string, { run }: Started) =>
   Effect.gen(function*() {
     yield* acquireDeployLock(server, remotePath)
@@ -43,7 +43,7 @@ const readFactsUnderLock = (server: ServerAccess, remotePath: string, { run }: S
 
 const keptReleaseOf = ({ before, release }: Started) => ({ release, before, problem: "" })
 
-/** Starts the release before again where the new one did not get healthy. */
+/** Restores the previous release after the new one did not get healthy. */
 const undo = (server: ServerAccess, remotePath: string, started: Started, health: StackHealth) =>
   Effect.gen(function*() {
     const facts = yield* readFactsUnderLock(server, remotePath, started)
@@ -55,7 +55,7 @@ const undo = (server: ServerAccess, remotePath: string, started: Started, health
     })
   }).pipe(Effect.scoped)
 
-/** Starts the release before again where the run was cancelled. */
+/** Restores the previous release after the run was cancelled. */
 const undoCancelled = (server: ServerAccess, remotePath: string, started: Started) =>
   Option.match(started.before, {
     onNone: () => skipStep("rollback", nothingBefore),
@@ -70,8 +70,8 @@ const undoCancelled = (server: ServerAccess, remotePath: string, started: Starte
   })
 
 /**
- * Comes to the result of a deploy or rollback that the server has carried through while no service waited for it: waits
- * for its health, and has the release before run again where a deploy would have.
+ * Computes the result of a deploy or rollback that the server completed while no service waited for it. Waits for
+ * health, and restores the previous release if a deploy would have.
  */
 export const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
   function*(server: ServerAccess, remotePath: string, started: Started, carried: CompletedActivation) {

@@ -3,7 +3,7 @@ import type { OnUnhealthy } from "../../schema/deploy/Deploy.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** The line that tells an activation how many releases to keep: there has to be one that it can go back to. */
+/** Line with the number of releases to keep: at least 2 if an unhealthy deploy is rolled back. */
 export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
   Effect.gen(function*() {
     const kept = yield* (yield* Settings).get("deploy.keepReleases")

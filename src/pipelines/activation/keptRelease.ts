@@ -4,13 +4,13 @@ import { Option } from "effect"
 export interface KeptRelease {
   /** The release that runs now. */
   readonly release: Option.Option<string>
-  /** The release that ran before, where one did. */
+  /** The release that ran before, if there was one. */
   readonly before: Option.Option<string>
   /** Reason why no release was recorded; empty if one was. */
   readonly problem: string
 }
 
-/** Reason why no release is known to be kept. */
+/** Result without a release, with the reason. */
 export const makeReleaseNotKept = (problem: string): KeptRelease => ({
   release: Option.none(),
   before: Option.none(),
@@ -28,6 +28,6 @@ export const parseKeptRelease = (lines: ReadonlyArray<string>): KeptRelease => {
   }
 }
 
-/** Note for a result's message, with a leading blank; empty if a release was recorded. */
+/** Note for a result's message, with a leading space; empty if a release was recorded. */
 export const describeKeptRelease = ({ problem }: KeptRelease): string =>
   problem === "" ? "" : ` It was not kept as a release, so a later rollback cannot come back to it: ${problem}.`

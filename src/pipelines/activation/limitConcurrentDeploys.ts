@@ -11,8 +11,8 @@ const deploysAtOnce = 4
 const waitStep = "wait"
 
 /**
- * Runs an effect on a stack beside up to three others on stacks of its server, over a connection of its own. Waits for a
- * place in a step `wait`. The deploy lock, not this, keeps runs on one remote path apart.
+ * Runs an effect on a stack over its own connection, next to at most three others on the same server. Waits for a place
+ * in the step `wait`. Runs on the same remote path are serialized by the deploy lock, not here.
  */
 export const limitConcurrentDeploys = (server: Pick<ServerAccess, "host" | "name" | "port">) =>
 <A, E, R>(

@@ -11,7 +11,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { listEnvFileNames } from "../projects/listEnvFileNames.ts"
 import { activate, type ActivationFacts } from "./activate.ts"
 
-/** The images of a release are there, and only have to get their names back. */
+/** The server still has the images of a release; only their names have to be restored. */
 const sourceOf = ({ images }: Pick<RemoteRelease, "images">): ImageSource => ({
   from: images.length === 0 ? "none" : "names",
   archive: "",
@@ -21,14 +21,14 @@ const sourceOf = ({ images }: Pick<RemoteRelease, "images">): ImageSource => ({
   expected: computeSha256(images.map(({ id }) => `${id}\n`).join(""))
 })
 
-/** The names of all files of a release, below the remote path. */
+/** Names of all files of a release, relative to the remote path. */
 export const listReleaseFiles = (
   { manifest: { composeFile, envFiles, files, largeFiles } }: Pick<RemoteRelease, "manifest">
 ): ReadonlyArray<string> => [composeFile, ...envFiles, ...files, ...largeFiles]
 
 /**
- * Has the server take the files of a release from where it keeps them; nothing that runs is changed by that.
- * @returns the number of files that differ from those that are in use
+ * Stages the files of a release from the server's own copies; what runs is not changed.
+ * @returns the number of files that differ from those in use
  */
 export const restage = Effect.fn("deploy.restage")(function*(
   server: ServerAccess,
@@ -40,7 +40,7 @@ export const restage = Effect.fn("deploy.restage")(function*(
 })
 
 /**
- * Starts a release that the server keeps, whose files are restaged, in the place of what runs there.
+ * Starts a kept release, whose files are restaged, in place of the one that runs.
  * @param stagedFiles number of the restaged files
  * @param note lines of the release's manifest
  */

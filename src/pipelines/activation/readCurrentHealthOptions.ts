@@ -6,7 +6,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { type HealthOptions, readHealthOptions, readReleaseHealthOptions } from "./health/healthOptions.ts"
 import { readReleases } from "./readReleases.ts"
 
-/** Health options of the release that runs at a remote path; those of the settings where none is known. */
+/** Health options of the release that runs at a remote path; the settings' options if none is known. */
 export const readCurrentHealthOptions = (
   server: ServerAccess,
   remotePath: string

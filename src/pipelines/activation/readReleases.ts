@@ -6,7 +6,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
-/** The releases of a remote path as the server has them, newest first. */
+/** Releases of a remote path that the server keeps, newest first. */
 export const readReleases = Effect.fn("readReleases")(function*(
   server: ServerAccess,
   remotePath: string

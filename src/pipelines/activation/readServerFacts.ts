@@ -24,7 +24,7 @@ export const findComposeFailure = (facts: ServerFacts, server: string): string |
   return undefined
 }
 
-/** Looks in one command at everything about a server that the questions name. */
+/** Reads the requested facts about a server in one command. */
 export const readFacts = (
   server: ServerAccess,
   questions: PreflightQuestions

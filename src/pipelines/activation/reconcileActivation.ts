@@ -17,10 +17,7 @@ import { readReleases } from "./readReleases.ts"
 import { recoveryRetries } from "./recoveryRetries.ts"
 import { describeRestoredHealth } from "./restoreRelease.ts"
 
-/**
- * Health of the restored release as a sentence; waits until it is healthy, or the time
- * for that is over.
- */
+/** Describes the health of the restored release, after waiting until it is healthy or the time is over. */
 const describeRestored = (
   server: ServerAccess,
   remotePath: string,
@@ -81,7 +78,7 @@ const unhealthy = (success: boolean, message: string): DeployResult => ({
   message: `${message} The service was started again meanwhile.`
 })
 
-/** Result where the release before was to be restored, and did not start. */
+/** Result if the previous release was to be restored but did not start. */
 const unrestored = (
   server: ServerAccess,
   where: string,
@@ -96,9 +93,9 @@ const unrestored = (
   )
 
 /**
- * Recovers a deploy or rollback whose service ended. The server finishes or undoes an activation by itself; a run that had
- * not begun one is interrupted.
- * @param carried continues an activation that completed; gets the release that was kept
+ * Recovers a deploy or rollback whose service ended. The server finishes or undoes an activation by itself; a run
+ * without one is interrupted.
+ * @param carried parameters for finishing a completed activation; called with the recorded release
  */
 export const reconcileActivation = Effect.fn("reconcileActivation")(
   function*<E extends { readonly message: string }, R>(

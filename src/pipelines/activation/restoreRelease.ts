@@ -17,9 +17,9 @@ import { readReleases } from "./readReleases.ts"
 const failed = (reason: string) => new DeployFailed({ step: "rollback", reason })
 
 /**
- * Starts the release that ran before a deploy again, which is the current one then, and has the server forget the release
- * of the deploy.
- * @param facts of the server; `deployed` holds what the deploy has brought
+ * Restores the release that ran before a deploy and makes it the current one. The server forgets the release of the
+ * deploy.
+ * @param facts of the server; `deployed` lists the files of the deploy
  */
 export const restoreRelease = Effect.fn("deploy.restoreRelease")(function*(
   server: ServerAccess,

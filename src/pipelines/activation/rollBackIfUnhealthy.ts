@@ -24,14 +24,14 @@ export interface RollbackOutcome {
   readonly restored: Either.Either<StackHealth, DeployFailed>
 }
 
-/** Release that has to be started again: none after a healthy or a first deploy, or where `onUnhealthy` is `keep`. */
+/** Release to restore: none after a healthy or a first deploy, or if `onUnhealthy` is `keep`. */
 export const chooseReleaseToRestore = (
   { status }: Pick<StackHealth, "status">,
   before: Option.Option<string>,
   onUnhealthy: OnUnhealthy
 ): Option.Option<string> => status === "healthy" || onUnhealthy === "keep" ? Option.none() : before
 
-/** Starts the release that ran before again where the new version is unhealthy and `onUnhealthy` is `rollback`. */
+/** Restores the previous release if the new version is unhealthy and `onUnhealthy` is `rollback`. */
 export const rollBackIfUnhealthy = (
   server: ServerAccess,
   remotePath: string,

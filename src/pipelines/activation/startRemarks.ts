@@ -17,7 +17,7 @@ const textOf = (line: string): string => {
   return wrapped === undefined ? line : wrapped.replaceAll(/\\(.)/g, "$1")
 }
 
-// Every compose file of some age has it, and it changes nothing.
+// Most older compose files cause this warning, and it has no effect.
 const isRelevant = (warning: string) => warning !== "" && !/attribute [`'"]?version[`'"]? is obsolete/.test(warning)
 
 /** Reads the `warning` and `removed` lines of an activation. */
@@ -33,7 +33,7 @@ export const parseStartRemarks = (lines: ReadonlyArray<string>): StartRemarks =>
 const some = (texts: ReadonlyArray<string>): string =>
   texts.slice(0, mostTold).join(", ") + (texts.length > mostTold ? ` and ${texts.length - mostTold} more` : "")
 
-/** Sentences for a result's message, with a leading blank; empty without remarks. */
+/** Sentences for a result's message, with a leading space; empty without remarks. */
 export const describeRemarks = ({ removed, warnings }: StartRemarks): string =>
   (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${some(removed)}.`) +
   (warnings.length === 0

@@ -14,8 +14,8 @@ export const nothingBefore = "no release ran before, so the new version is left 
 const uncapitalized = (sentence: string) => sentence.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())
 
 /**
- * Undoes an effect when its run is cancelled. A shutdown of the service undoes nothing, since the server finishes the
- * activation; nor is anything undone twice, where the effect has a step `rollback` already.
+ * Undoes an effect when its run is cancelled. A shutdown of the service undoes nothing, because the server finishes the
+ * activation. Skips the undo if the run already has a step `rollback`.
  */
 export const undoOnCancel =
   <E2, R2>(undo: Effect.Effect<unknown, E2, R2>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -25,20 +25,20 @@ export const undoOnCancel =
       return Effect.onInterrupt(effect, () => Effect.ignore(uncancellable(Effect.whenEffect(undo, isWanted))))
     })
 
-/** The activations of one run, of which the last one counts. */
+/** Activations of one run; the last one counts. */
 export interface Activations {
-  /** Starts an activation, which a cancelled run undoes from then on. */
+  /** Starts an activation; from then on, cancelling the run undoes it. */
   readonly begin: <E, R>(activate: Effect.Effect<RunningActivation, E, R>) => Effect.Effect<RunningActivation, E, R>
-  /** Undoes what has begun in an effect when the run is cancelled before its end. */
+  /** Undoes the started activation if the run is cancelled before the effect ends. */
   readonly undoWhenCancelled: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E, R | Ssh | Scope.Scope | Settings | Steps>
 }
 
 /**
- * Undoes the activation of a cancelled run. During the load its input ends, and the server undoes it. After the start, the
- * release that ran before is started again, and the step `rollback` has the outcome.
- * @param facts of the server; `deployed` holds what the run has brought
+ * Undoes the activation of a cancelled run. During the load, ending the input makes the server undo it. After the
+ * start, the previous release is restored in the step `rollback`.
+ * @param facts of the server; `deployed` lists the files of the run
  */
 export const makeActivations = (
   server: ServerAccess,
@@ -66,7 +66,7 @@ export const makeActivations = (
       Option.match({ onNone: () => Effect.void, onSome: end })
     )
     return {
-      // Between the start on the server and its note here the run must not be cancelled.
+      // The run must not be cancelled between the start on the server and its record here.
       begin: (activate) => uncancellable(Effect.tap(activate, (running) => Ref.set(latest, Option.some(running)))),
       undoWhenCancelled: undoOnCancel(undo)
     }

@@ -49,7 +49,7 @@ const read = (uuid: string, directory: string) =>
     return { app, envs, live, refuse }
   })
 
-/** The text of the file as it is, a byte order mark included; empty where there is none. */
+/** Unchanged text of the file, including a byte order mark; empty if there is no file. */
 const textOf = (file: string) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles

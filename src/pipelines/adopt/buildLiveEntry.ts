@@ -43,7 +43,7 @@ const repositoryFields = ({ git_repository: url }: PlatformRecord, { gitHost, ow
   })
 }
 
-/** The fields that the record holds, without those that an entry without them asks for too. */
+/** Fields of the record, except those that equal the default of an entry without them. */
 const recordedFields = (app: PlatformRecord, buildpack: BuildPack) => {
   const entry = { buildpack, static: app.is_static === true }
   return Object.fromEntries(
@@ -76,10 +76,10 @@ const domainOf = (fqdn: string | null | undefined): string | undefined => {
 }
 
 /**
- * The entry of `platform.json` that declares an application as it is; what Berth assumes anyway is left out. Left is why
- * there is none.
- * @param envs the application's variables; nothing where they cannot be read
- * @param server the name of its server, where that is not the default one
+ * Builds the entry of `platform.json` that declares an application as it is, without values that Berth assumes anyway.
+ * Left is the reason why there is none.
+ * @param envs the application's variables; none if they cannot be read
+ * @param server the name of its server, if it is not the default one
  */
 export const buildLiveEntry = (
   app: PlatformRecord,

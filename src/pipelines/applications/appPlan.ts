@@ -13,7 +13,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 export interface AppPlan {
   readonly name: string
   readonly raw: RawEntry
-  /** As it is declared: `plannedValue` fills in the default of a field. */
+  /** Entry as declared; `plannedValue` fills in the default of a field. */
   readonly entry: PlatformEntry
   readonly warnings: ReadonlyArray<string>
   readonly buildPack: BuildPack
@@ -56,7 +56,7 @@ export const buildGitUrl = Effect.fn("buildGitUrl")(function*(
   return `git@${host}:${port}/${owner}/${name}.git`
 })
 
-/** Fills in the defaults of an entry: of the format, of the settings, and of the project's directory. */
+/** Fills in the defaults of an entry from the format, the settings and the project's directory. */
 export const planEntry = Effect.fn("planEntry")(function*(
   projectPath: string,
   declared: DeclaredApp

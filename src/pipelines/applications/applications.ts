@@ -26,8 +26,8 @@ const hostPortText = (envs: ReadonlyArray<AppEnv>): Option.Option<string> =>
   )
 
 /**
- * Every application with its port and its environment variables, as the caller may read them; those that cannot be read
- * are empty.
+ * Lists every application with its port and its environment variables, as far as the caller may read them; unreadable
+ * ones are empty.
  */
 export const listApplications = Effect.fn("listApplications")(function*(): Effect.fn.Return<
   ReadonlyArray<PlatformApp>,
@@ -58,7 +58,7 @@ export const findApplication = Effect.fn("findApplication")(function*(
   return Array.findFirst(yield* platform.applications, (app) => app.name === name)
 })
 
-/** Settings for new applications; the default server only when none is named. */
+/** Settings for new applications; looks up the default server only if none is named. */
 export const readCreateDefaults = Effect.fn("readCreateDefaults")(function*(
   serverUuid: string | null | undefined
 ): Effect.fn.Return<CreateDefaults, SettingsError, Settings> {
@@ -72,7 +72,7 @@ export const readCreateDefaults = Effect.fn("readCreateDefaults")(function*(
   }
 })
 
-/** Shows the application with exactly this name, as the caller may read it. */
+/** Shows the application with exactly this name, as far as the caller may read it. */
 export const showApplication = Effect.fn("showApplication")(function*(
   name: string
 ): Effect.fn.Return<Raw | null, PlatformFailure | SettingsError, Platform | Settings> {
@@ -80,7 +80,7 @@ export const showApplication = Effect.fn("showApplication")(function*(
   return Option.match(yield* findApplication(name), { onNone: () => null, onSome: ({ raw }) => record(raw) })
 })
 
-/** Creates an application; answers what the platform answers. */
+/** Creates an application; returns the platform's answer. */
 export const createApplication = Effect.fn("createApplication")(function*(
   app: CreateApp
 ): Effect.fn.Return<unknown, PlatformFailure | SettingsError, Platform | Settings> {

@@ -18,7 +18,7 @@ export interface NewApp extends Omit<CreateApp, "buildpack"> {
 const orElse = (text: string | null | undefined, fallback: string) =>
   text === undefined || text === null || text === "" ? fallback : text
 
-/** The fields that a new application is created with. */
+/** Fields to create an application with. */
 export const buildCreateFields = (app: NewApp, defaults: CreateDefaults): AppFields => ({
   project_uuid: defaults.projectUuid,
   server_uuid: defaults.serverUuid,
@@ -39,7 +39,7 @@ export const buildCreateFields = (app: NewApp, defaults: CreateDefaults): AppFie
     : {})
 })
 
-/** The keys of the record that a request to create an application decides on. */
+/** Record keys that a request to create an application determines. */
 export const requestedKeys: ReadonlyArray<string> = Object.keys(
   buildCreateFields(
     { name: "", gitRepo: "", buildpack: "composestack", isStatic: true },

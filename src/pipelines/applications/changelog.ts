@@ -39,9 +39,9 @@ const keepCorrupt = (file: string, content: Uint8Array) =>
   })
 
 /**
- * Adds an entry at the end of a project's changelog. A file that is not a JSON array, or no UTF-8, is kept beside it as
- * `.corrupt` and replaced, with the entries that can be read. One append to a changelog runs at a time.
- * @param isRepeated whether an earlier attempt may have added this very entry: it is not added twice
+ * Appends an entry to a project's changelog; appends to one file run one at a time. A file that is not a JSON array, or
+ * not UTF-8, is copied to `.corrupt` and replaced, keeping the entries that can be read.
+ * @param isRepeated true if an earlier attempt may have added this very entry, which is not added twice
  */
 export const appendChangelog = Effect.fn("appendChangelog")(function*(
   directory: string,
@@ -71,7 +71,7 @@ export const isChangelogValid = Effect.fn("isChangelogValid")(function*(
   return Option.isNone(yield* files.find(file)) || isSound(yield* files.read(file))
 })
 
-/** The entries of a project's changelog, oldest first; none when it cannot be read. */
+/** Entries of a project's changelog, oldest first; empty if it cannot be read. */
 const recordedEntries = (directory: string) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
@@ -80,7 +80,7 @@ const recordedEntries = (directory: string) =>
     return Option.getOrElse(entriesIn(textOf(content)), () => [])
   })
 
-/** The entry of `platform.json` that the last upsert of an application applied, by the project's changelog. */
+/** Entry of `platform.json` that the last upsert of an application applied, according to the project's changelog. */
 export const findLastApplied = Effect.fn("findLastApplied")(function*(
   directory: string,
   appName: string

@@ -18,14 +18,14 @@ import {
 const valuesOf = (plan: AppPlan, fields: ReadonlyArray<RecordField>): AppFields =>
   Object.fromEntries(fields.map((field) => [field.record.key, resolvePlannedValue(field, plan)]))
 
-/** The fields that an existing application is brought to, in the order of the platform's call. */
+/** Fields to update on an existing application, in the order of the platform's call. */
 export const buildUpdateFields = (plan: AppPlan): AppFields => ({
   ...valuesOf(plan, listAlwaysWritten(plan)),
   [exposedPorts.key]: exposedPorts.value,
   ...valuesOf(plan, listWrittenForBuildPack(plan))
 })
 
-/** The fields that a new application is created with: those of a request, and others that are declared. */
+/** Fields to create an application with: those of a request, and other declared ones. */
 export const buildDeclaredCreateFields = (plan: AppPlan, defaults: CreateDefaults): AppFields => {
   const { branch, entry, gitUrl, name } = plan
   return {
@@ -43,7 +43,7 @@ export const buildDeclaredCreateFields = (plan: AppPlan, defaults: CreateDefault
   }
 }
 
-/** Fields to write once a new application exists; none if there are none. */
+/** Fields to write after an application is created, if there are any. */
 export const followUpFields = (plan: AppPlan): Option.Option<AppFields> => {
   const { publishDir = publishDefaults.followUp, static: isStatic } = plan.entry
   const fields = {
@@ -66,6 +66,6 @@ export const compareFields = (
       : [{ field: field.record.key, label: field.label, old: app[field.record.key] ?? null, new: next }]
   })
 
-/** Changes of an application's build by an update. */
+/** Changes that an update makes to an application's build. */
 export const computeBuildChanges = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
   compareFields(listUpsertFields(plan), plan, app)

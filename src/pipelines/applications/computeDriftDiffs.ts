@@ -14,7 +14,7 @@ import {
 } from "./fields.ts"
 import { findHostPort } from "./hostPort.ts"
 
-/** Plan of the last upsert, with the record in its spelling. */
+/** Plan of the last upsert, with the record as it is compared with that plan. */
 export interface AppliedPlan {
   readonly plan: AppPlan
   readonly app: PlatformRecord

@@ -11,6 +11,6 @@ export const disclosure: Effect.Effect<Disclosure, never, Settings> = Effect.gen
   return discloseTo({ secrets: yield* secretsInUse, seesValues: maySeeValues(role) })
 })
 
-/** A call's answer as it is relayed to the caller: no answer of the platform leaves by another way. */
+/** Answer of a call as it is relayed to the caller. Every answer of the platform passes through here. */
 export const relayAnswer = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
   Effect.flatMap(call, (answer) => Effect.map(disclosure, ({ body }) => body(answer)))

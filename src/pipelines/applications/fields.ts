@@ -6,7 +6,7 @@ import type { AppPlan } from "./appPlan.ts"
 /** A value of a record, in a plan or on the platform. */
 export type RecordValue = string | number | boolean | null | undefined
 
-/** The field that the repository's owner, the directory and the settings have a part in. */
+/** The field that is derived from the repository's owner, the directory and the settings. */
 const repository: RecordField["name"] = "repo"
 
 /** The value of a field that an entry does not declare. */
@@ -19,7 +19,7 @@ export const resolvePlannedValue = (field: RecordField, { entry, gitUrl }: AppPl
 
 export const isUnset = (value: RecordValue) => value === undefined || value === null || value === ""
 
-/** A field of a record as the platform means it. */
+/** Live value of a field; an unset one is replaced by the value that the platform means by it. */
 export const readLiveValue = (
   { record }: RecordField,
   { entry }: { readonly entry: EntryContext },
@@ -45,7 +45,7 @@ export const inDriftOrder: ReadonlyArray<RecordField> = [
   ...recordFields.filter(({ name }) => name === repository)
 ]
 
-/** The fields that drift compares; the declared build pack decides, not the default one. */
+/** Fields that drift compares, selected by the declared build pack and not by the default one. */
 export const listDriftFields = ({ entry }: { readonly entry: EntryContext }): ReadonlyArray<RecordField> =>
   inDriftOrder.filter((field) =>
     isFor(comparedFor(field), entry.buildpack) && (!("comparedIf" in field.record) || field.record.comparedIf(entry))
@@ -72,5 +72,5 @@ export const listWrittenFields = (plan: AppPlan): ReadonlyArray<RecordField> => 
   ...listWrittenForBuildPack(plan)
 ]
 
-/** The recorded field with a name of `platform.json`. */
+/** Recorded field by its name in `platform.json`. */
 export const findField = (name: string): RecordField | undefined => recordFields.find((field) => field.name === name)

@@ -4,7 +4,7 @@ import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { redactJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 
-/** Entries of a project's `platform.json` as callers are shown them: every key, without the secrets in use. */
+/** Entries of a project's `platform.json` for callers: every key, with the secrets in use masked. */
 export const maskEntries = (
   entries: ReadonlyArray<RawEntry>
 ): Effect.Effect<ReadonlyArray<RawEntry>, never, Settings> =>

@@ -97,7 +97,7 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   return Option.some(yield* Effect.forEach(Array.ensure<unknown>(content), readDeclaredEntry({ file, placeAt })))
 })
 
-/** The entries of a project's `platform.json` as they stand there, as callers are shown them. */
+/** Entries of a project's `platform.json` as written, masked for callers. */
 export const listDeclaredEntries = Effect.fn("listDeclaredEntries")(function*(
   path: string
 ): Effect.fn.Return<
@@ -111,7 +111,7 @@ export const listDeclaredEntries = Effect.fn("listDeclaredEntries")(function*(
   return yield* maskEntries(apps.value.map(({ raw }) => raw))
 })
 
-/** The entry with a name, or the first one when no name is given. */
+/** Entry with the given name, or the first one if no name is given. */
 export const findEntry = (
   apps: ReadonlyArray<DeclaredApp>,
   appName: string | null | undefined

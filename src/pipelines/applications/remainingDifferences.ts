@@ -21,7 +21,7 @@ const remedyOf = ({ field, label, remote }: DriftDiff): string => {
   return "Change it on the platform"
 }
 
-/** Differences that an upsert leaves, for its plan. */
+/** Differences that remain after an upsert, for its plan. */
 export const computeRemainingDifferences = (
   diffs: ReadonlyArray<DriftDiff>,
   changes: ReadonlyArray<PlanChange>

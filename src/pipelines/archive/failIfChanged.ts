@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { LocalFileFailed } from "../../services/local/LocalFiles.ts"
 
-/** Fails when the bytes of a file are not as many as they were. */
+/** Fails if a file no longer has the expected size in bytes. */
 export const failIfChanged = (path: string, size: number) => <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.suspend(() => {
     let seen = 0

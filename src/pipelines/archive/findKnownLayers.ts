@@ -1,11 +1,12 @@
 import type { ArchiveImage } from "./imageArchive.ts"
 
-/** The layers of an image that a server has, from the bottom up, by their diff ids. */
+/** Layers of an image on a server, from the bottom up, by diff id. */
 export type LayerChain = ReadonlyArray<string>
 
-/** Answers how many layers of a chain, from the bottom up, the server has in this order. */
+/** Counts the layers of a chain, from the bottom up, that the server has in this order. */
 const knownPrefix = (chains: ReadonlyArray<LayerChain>) => {
-  // Every prefix of a chain is a number; a longer one is found by the one before it and its last layer.
+  // Every prefix of a chain has a number; a longer prefix is looked up by the number of the shorter one and its last
+  // layer.
   const prefixes = new Map<string, number>()
   for (const chain of chains) {
     chain.reduce((prefix, diffId) => {
@@ -26,8 +27,8 @@ const knownPrefix = (chains: ReadonlyArray<LayerChain>) => {
 }
 
 /**
- * The layers of images that a server has, by their diff ids. A layer counts only where the server has an image whose
- * layers begin with the same ones, up to and including it; one that is in several places, only where that holds for all.
+ * Layers that a server has, by diff id. A layer counts only if an image on the server begins with the same layers up to
+ * and including it. For a layer at several places, this must hold at each of them.
  */
 export const findKnownLayers = (
   images: ReadonlyArray<Pick<ArchiveImage, "layers">>,

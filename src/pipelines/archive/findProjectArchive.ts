@@ -6,7 +6,7 @@ import type { DeployFile } from "../projects/deployFiles.ts"
 import { findNewestTar, findProjectFiles } from "../projects/files/projectFiles.ts"
 import { resolveLink } from "../projects/files/resolveLink.ts"
 
-/** A project's image archive, its newest `*.tar`; fails where that is empty, or leads out of the project. */
+/** Finds a project's image archive, its newest `*.tar`; fails if it is empty or leads out of the project. */
 export const findProjectArchive = Effect.fn("findProjectArchive")(function*(
   directory: string,
   config: ContainerConfig

@@ -14,7 +14,7 @@ export interface ArchiveImage extends LocatedImage {
   readonly repoTags: ReadonlyArray<string>
   /** From the bottom up. */
   readonly layers: ReadonlyArray<ArchiveLayer>
-  /** `os/architecture` and, for one of several kinds of a processor, `/variant`. */
+  /** `os/architecture`, with `/variant` if the architecture has several variants. */
   readonly platform: string
 }
 
@@ -45,7 +45,7 @@ const decode = <A>(read: (text: string) => Option.Option<A>, name: string, bytes
 
 const mostLinks = 8
 
-/** Finds the member that holds a layer; one that is a symlink beside it is followed. */
+/** Finds the member that holds a layer; follows symlinks within the archive. */
 const layerMember = (members: ReadonlyMap<string, TarMember>, name: string): Option.Option<TarMember> => {
   let path = cleanName(name)
   for (let links = 0; links <= mostLinks; links++) {
@@ -70,10 +70,10 @@ interface Platform {
 }
 
 const platformOf = ({ architecture = "", os = "linux", variant = "" }: Platform) =>
-  // The one kind of its processor that Docker leaves unnamed.
+  // Docker leaves out the variant of arm64/v8 only.
   [os, architecture, ...variant === "" || (architecture === "arm64" && variant === "v8") ? [] : [variant]].join("/")
 
-/** Digests of compressed members, which a plain archive is read for. */
+/** Computes the digests of compressed members by reading their contents from an uncompressed archive. */
 const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
@@ -89,8 +89,8 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
   })
 
 /**
- * Reads what an image archive holds, by its headers alone where it is not compressed. Both forms of `docker save` are
- * understood, `<id>/layer.tar` and `blobs/sha256/…`: `manifest.json` names the layers of either.
+ * Reads the contents of an image archive; reads only its headers if it is not compressed. Supports both forms of
+ * `docker save`, `<id>/layer.tar` and `blobs/sha256/…`: `manifest.json` names the layers in both.
  */
 export const readImageArchive = Effect.fn("readImageArchive")(function*(
   path: string

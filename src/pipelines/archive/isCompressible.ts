@@ -5,10 +5,10 @@ import type { DeployFile } from "../projects/deployFiles.ts"
 import type { Transfer } from "./transfer.ts"
 
 const sampleSize = 256 * 1024
-/** Compression has to leave out more than this share to be worth its processor time on both sides. */
+/** Compression must bring a transfer below this share of its size to be worth the processor time on both sides. */
 const mostShare = 0.8
 
-/** The largest range that a transfer reads of an archive; nothing where that is compressed itself. */
+/** Largest range of an archive that a transfer reads; none if the archive itself is compressed. */
 const largestRange = (transfer: Transfer, file: DeployFile | undefined) => {
   if (transfer.kind === "whole" && file !== undefined) return Option.some({ start: 0, end: file.size })
   if (transfer.kind !== "layers" || transfer.archive.gzip) return Option.none()
@@ -22,7 +22,7 @@ const largestRange = (transfer: Transfer, file: DeployFile | undefined) => {
   return Option.fromNullable(ranges.toSorted((one, other) => other.end - other.start - (one.end - one.start))[0])
 }
 
-/** Tells by a sample from the largest part of a transfer whether compression makes it smaller. */
+/** Checks on a sample of a transfer's largest part whether compression makes it smaller. */
 export const isCompressible = Effect.fn("archive.isCompressible")(function*(
   transfer: Transfer,
   file: DeployFile | undefined

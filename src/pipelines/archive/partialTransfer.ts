@@ -11,24 +11,27 @@ interface LaidOut extends Pick<ArchiveImage, "configId" | "layers" | "repoTags">
   readonly layout: ImageLayout
 }
 
-/** Images of an archive without the layers that a server has, which may be none. */
+/** Images of an archive without the layers that the server has, if any. */
 export interface PartialTransfer {
   readonly kind: "layers"
   readonly archive: ImageArchive
   readonly images: ReadonlyArray<LaidOut>
-  /** Digests of the layers that are not sent; empty where all of them are. */
+  /** Digests of the layers that are not sent; empty if all of them are sent. */
   readonly leftOut: ReadonlySet<string>
   /**
-   * Loaded under names of the run's own, and named when the server has proved that nothing is missing: containerd's store
-   * loads an image whose lower layers it has in another form, without their blobs.
+   * True if the images are loaded under temporary names of the run and renamed after the server has proved that nothing
+   * is missing. Containerd's store loads an image without blobs if it has the lower layers in another form.
    */
   readonly isIncoming: boolean
-  /** The platform that `docker load` has to verify; empty where it cannot. */
+  /** Platform that `docker load` has to verify; empty if it cannot. */
   readonly platform: string
   readonly size: number
 }
 
-/** Images that come in, by config id and id on the server: each once, in the order of the numbers in their names. */
+/**
+ * Incoming images by config id and id on the server, without duplicates, in the order of the numbers in their temporary
+ * names.
+ */
 export const listIncomingIds = (
   names: ReadonlyArray<ArchiveName>,
   ids: ReadonlyMap<string, string>
@@ -40,7 +43,7 @@ export const listIncomingIds = (
 const rootIds = (images: ReadonlyArray<LaidOut>) =>
   new Map(images.map(({ configId, layout: { root } }) => [configId, root.digest]))
 
-/** The tar of a partial transfer in a run. */
+/** Builds the tar of a partial transfer for a run. */
 export const buildTransferTar = (
   { images, isIncoming, leftOut }: Pick<PartialTransfer, "images" | "isIncoming" | "leftOut">,
   run: string
@@ -61,13 +64,13 @@ export const buildTransferTar = (
 
 const anyRun = "0".repeat(26)
 
-/** The platform that all of these images are of, where `docker load` can be asked to verify it. */
+/** Common platform of the images, if `docker load` can be asked to verify it. */
 const commonPlatform = (images: ReadonlyArray<ArchiveImage>): Option.Option<string> => {
   const [platform = "", ...others] = new Set(images.map(({ platform }) => platform))
   return others.length === 0 && /^[a-z0-9]+\/[a-z0-9]+$/.test(platform) ? Option.some(platform) : Option.none()
 }
 
-/** The part of an archive that a server needs; nothing where it has to be the whole archive. */
+/** Decides which part of an archive a server needs; none if it needs the whole archive. */
 export const decidePart = (
   archive: ImageArchive,
   facts: EngineFacts & Pick<ServerFacts, "serverImages">
@@ -92,16 +95,17 @@ export const decidePart = (
     return { kind: "layers", archive, ...part, platform: load === "verified" ? platform : "", size }
   })
 
-/** True for an archive of Docker 24 and before, whose manifest is made here. */
+/** True for an archive of Docker 24 or older, whose manifest is generated here. */
 const hasOwnManifest = ({ layout: { blobs, root } }: LaidOut) => {
   const blob = blobs.get(root.digest)
   return blob !== undefined && "bytes" in blob
 }
 
 /**
- * The same images with all of their layers, where they come in under names of the run's own. Containerd's store gives other
- * ids to images of an archive of Docker 24 and before, where it has a layer in another form: it would never be sent in part.
- * Else a compressed archive is smaller than all that is in it.
+ * Returns the same images with all layers if they are loaded under temporary names of the run. Containerd's store gives
+ * images of archives of Docker 24 or older other ids if it has a layer in another form, so the whole archive would
+ * never allow a partial transfer later.
+ * For other compressed archives, the whole archive is smaller than its unpacked layers, so there is no result.
  */
 export const withAllLayers = (part: PartialTransfer): Option.Option<PartialTransfer> => {
   if (!part.isIncoming || part.leftOut.size === 0) return Option.none()

@@ -10,13 +10,13 @@ import { isCompressible } from "./isCompressible.ts"
 import { computeTransferSize, type Transfer } from "./transfer.ts"
 
 const probeSize = 1024 * 1024
-/** 200 Mbit/s in bytes per second: on a faster line the compression is what takes long. */
+/** 200 Mbit/s in bytes per second; on a faster line, compression is the bottleneck. */
 const fastLine = 25_000_000
 const probes = 2
 /** A probe that takes longer has measured enough. */
 const probeTimeout = "5 seconds"
 
-/** Sends bytes to a server, and answers the seconds that took. */
+/** Sends bytes to a server; returns the seconds that took. */
 const secondsFor = (server: ServerAccess, bytes: number) =>
   Effect.map(
     Effect.timed(
@@ -26,33 +26,33 @@ const secondsFor = (server: ServerAccess, bytes: number) =>
   )
 
 /**
- * Tells whether a line to a server is so slow that compression saves time, by sending at most 2 MiB. No other transfer may
- * be under way: it would take its part of the line, and of the channels.
+ * Checks whether the line to a server is slow enough for compression to save time, by sending at most 2 MiB. Must not
+ * run beside another transfer, which would distort the result and take channels.
  */
 const isSlowLine = Effect.fn("deploy.isSlowLine")(function*(
   server: ServerAccess
 ): Effect.fn.Return<boolean, RemoteCommandFailed | SshError, Ssh> {
-  // A command takes its time on the fastest line, too.
+  // Subtracts the duration of the command itself.
   const isSlow = Effect.zipWith(
     secondsFor(server, 1),
     secondsFor(server, probeSize),
     (command, probe) => probe - command > probeSize / fastLine
   ).pipe(Effect.catchTag("RemoteTimeout", () => Effect.succeed(true)))
-  // A busy moment makes a fast line look slow.
+  // Repeats a slow result, because a busy moment makes a fast line look slow.
   return yield* Effect.repeat(isSlow, { while: (slow) => slow, times: probes - 1 })
 })
 
-/** Below this many bytes a measurement takes longer than it can save. */
+/** Transfers below this size in bytes take less time than the measurement can save. */
 const smallest = 8_000_000
 
-/** Tells whether a transfer arrives earlier when it is compressed on its way. */
+/** Checks whether a transfer arrives earlier when it is compressed on the way. */
 export const shouldCompress = Effect.fn("deploy.shouldCompress")(function*(
   server: ServerAccess,
   transfer: Transfer,
   file: DeployFile | undefined
 ): Effect.fn.Return<boolean, never, LocalFiles | Ssh> {
   if (computeTransferSize(transfer, file) < smallest) return false
-  // The line is measured only where that decides. Errors of the file or the line show when it is sent.
+  // Measures the line only if the result matters. Errors of the file or the line surface when it is sent.
   return yield* isCompressible(transfer, file).pipe(
     Effect.flatMap((is) => is ? isSlowLine(server) : Effect.succeed(false)),
     Effect.orElseSucceed(() => false)

@@ -1,9 +1,9 @@
 import { Either } from "effect"
 
-/** Everything in a tar comes in blocks of this many bytes. */
+/** Block size of a tar in bytes. */
 export const blockSize = 512
 
-/** The bytes that some content takes up in a tar, padding included. */
+/** Size of some content in a tar, including padding. */
 export const computePaddedSize = (bytes: number): number => Math.ceil(bytes / blockSize) * blockSize
 
 /** Content of a header: a member, or a long name, a long link or further fields for the next member. */
@@ -17,7 +17,7 @@ export type HeaderKind =
   | "fields"
   | "globalFields"
 
-/** One header block. `size` is that of the content that follows it, in bytes. */
+/** A header block. `size` is the size of the following content in bytes. */
 export interface TarHeader {
   readonly kind: HeaderKind
   readonly name: string
@@ -50,7 +50,7 @@ export const readTarText = (bytes: Uint8Array): string => {
   return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
 }
 
-// Octal digits; or, where they do not suffice, big-endian bytes behind a set first bit.
+// Reads octal digits, or big-endian bytes behind a set first bit for larger numbers.
 const numberOf = (bytes: Uint8Array): number => {
   const first = bytes[0] ?? 0
   if (first === 0x80) return bytes.subarray(1).reduce((number, byte) => number * 256 + byte, 0)
@@ -67,7 +67,7 @@ const checksum = (block: Uint8Array) =>
 const encoder = new TextEncoder()
 const mostOctal = 8 ** 11
 
-/** Writes the header block of a file that anybody may read, the same for the same name and size. */
+/** Writes the header block of a world-readable file; deterministic for a name and size. */
 export const buildFileHeader = (name: string, size: number): Uint8Array => {
   const block = new Uint8Array(blockSize)
   const put = (at: number, text: string) => block.set(encoder.encode(text), at)
@@ -91,7 +91,7 @@ export const buildFileHeader = (name: string, size: number): Uint8Array => {
 /** True for the empty blocks that end a tar. */
 export const isEmptyBlock = (block: Uint8Array): boolean => block.every((byte) => byte === 0)
 
-/** Reads a header block; left is why it is none that can be understood. */
+/** Parses a header block; left is the reason why it cannot be parsed. */
 export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string> => {
   if (numberOf(block.subarray(checksumAt, checksumEnd)) !== checksum(block)) {
     return Either.left("it is not a tar archive")
@@ -102,7 +102,7 @@ export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string>
   const size = withContent.includes(kind) ? numberOf(block.subarray(124, 136)) : 0
   if (!Number.isSafeInteger(size)) return Either.left("it holds a member whose size cannot be read")
   const name = readTarText(block.subarray(0, 100))
-  // POSIX keeps the front of a long name apart; GNU keeps other things there.
+  // In POSIX headers this is the front of a long name; GNU stores other fields here.
   const prefix = readTarText(block.subarray(257, 263)) === "ustar" ? readTarText(block.subarray(345, 500)) : ""
   return Either.right({
     kind,
@@ -112,7 +112,7 @@ export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string>
   })
 }
 
-/** The fields that a header of the kind `fields` has as its content: lines of `<length> <key>=<value>`. */
+/** Parses the content of a header of the kind `fields`: lines of `<length> <key>=<value>`. */
 export const parseFields = (content: Uint8Array): ReadonlyMap<string, string> => {
   const fields = new Map<string, string>()
   for (let at = 0; at < content.length;) {

@@ -12,7 +12,7 @@ import {
 } from "./tarHeader.ts"
 import type { TarSource } from "./tarSource.ts"
 
-/** An archive that is not of a form that can be sent in parts. */
+/** The archive has a form that cannot be sent in parts. */
 export class UnsupportedArchive extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
 
 /** Compression of a member's content, by its first bytes. */
@@ -24,7 +24,7 @@ export interface TarMember {
   readonly kind: "file" | "symlink" | "directory" | "other"
   /** Target of a symlink. */
   readonly target: string
-  /** The bytes of its content. */
+  /** Size of its content in bytes. */
   readonly size: number
   readonly packing: Compression
   /** Offset in the tar at which its padded content ends. */
@@ -48,7 +48,7 @@ export const cleanName = (name: string): string =>
 const refuse = (reason: string) => new UnsupportedArchive({ reason })
 const magic = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] } as const
 
-/** Tells the compression of content by its first bytes. */
+/** Detects the compression of content by its first bytes. */
 export const detectCompression = (content: Uint8Array): Compression => {
   const begins = (bytes: ReadonlyArray<number>) => bytes.every((byte, index) => content[index] === byte)
   return begins(magic.gzip) ? "gzip" : begins(magic.zstd) ? "zstd" : "none"

@@ -2,11 +2,11 @@ import { Chunk, Effect, Option, type Scope, Stream } from "effect"
 import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 
-/** The bytes of a tar, from its beginning on. */
+/** Sequential reader of a tar. */
 export interface TarSource {
-  /** The next bytes; fewer only at the end. */
+  /** Returns the next bytes; fewer only at the end. */
   readonly take: (bytes: number) => Effect.Effect<Uint8Array, LocalFileFailed | GunzipFailed>
-  /** Goes on behind the next bytes. */
+  /** Skips the next bytes. */
   readonly skip: (bytes: number) => Effect.Effect<void, LocalFileFailed | GunzipFailed>
 }
 
@@ -23,7 +23,7 @@ const join = (all: ReadonlyArray<Uint8Array>): Uint8Array => {
   return joined
 }
 
-/** A tar as it is, of which only what is taken is read. */
+/** Uncompressed tar; only the taken ranges are read. */
 export const makePlainSource = (path: string): Effect.Effect<TarSource, never, LocalFiles> =>
   Effect.map(LocalFiles, (files) => {
     let position = 0
@@ -47,7 +47,7 @@ export const makePlainSource = (path: string): Effect.Effect<TarSource, never, L
     }
   })
 
-/** A tar inside a gzip file, decompressed as it is read. */
+/** Gzip-compressed tar, decompressed while it is read. */
 export const makeGzipSource = (path: string): Effect.Effect<TarSource, never, LocalFiles | Scope.Scope> =>
   Effect.gen(function*() {
     const bytes = decompress((yield* LocalFiles).stream(path))
@@ -58,7 +58,7 @@ export const makeGzipSource = (path: string): Effect.Effect<TarSource, never, Lo
     )
     let left: Uint8Array = new Uint8Array()
 
-    /** Hands the next bytes over in pieces, until there were enough or there are no more. */
+    /** Passes the next bytes on in pieces, up to the given number or the end. */
     const each = (bytes: number, use: (piece: Uint8Array) => void) =>
       Effect.gen(function*() {
         for (let missing = bytes; missing > 0;) {

@@ -17,31 +17,31 @@ import {
   withAllLayers
 } from "./partialTransfer.ts"
 
-/** Way of an archive's images to a server. */
+/** Way in which an archive's images get to a server. */
 export type Transfer =
   /** There is no archive. */
   | { readonly kind: "none" }
-  /** The server has the images, and only has to give them their names. */
+  /** The server has the images; only their names have to be set. */
   | { readonly kind: "names" }
-  /** The layers that the server lacks go straight into `docker load`. */
+  /** The layers that the server lacks are streamed into `docker load`. */
   | PartialTransfer
-  /** All of the archive goes straight into `docker load`. */
+  /** The whole archive is streamed into `docker load`. */
   | { readonly kind: "whole" }
-  /** The archive is uploaded and checked like any other file, loaded from there, and stays. */
+  /** The archive is uploaded and verified like any other file, loaded from there, and kept. */
   | { readonly kind: "file" }
 
 const mostNames = 100
 
-/** The names that an archive gives to its images; an image without one goes by its id. */
+/** Names that an archive gives its images; an image without a name is listed by its id. */
 export const listArchiveNames = ({ images }: Pick<ImageArchive, "images">): ReadonlyArray<ArchiveName> => {
   const names = images.flatMap(({ configId, repoTags }) =>
     (repoTags.length === 0 ? [configId] : repoTags).map((name) => [name, configId] as const)
   )
-  // Of two images with one name the last one has it in the end.
+  // If two images share a name, the last one gets it.
   return [...new Map(names)].map(([name, id]) => ({ id, name }))
 }
 
-/** Reads what an archive holds; nothing where it is of a form that can only be sent whole and taken on trust. */
+/** Reads the contents of an archive; none if its form only allows sending it whole and unverified. */
 export const readArchive = (
   file: DeployFile
 ): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles> =>
@@ -54,7 +54,7 @@ export const readArchive = (
     }))
   )
 
-/** Ids that the images of an archive have on a server, by their config ids; empty where that cannot be known. */
+/** Ids of an archive's images on a server, by config id; an unknown id is empty. */
 export const resolveImageIds = (
   images: ImageArchive["images"],
   { containerdStore }: Pick<ServerFacts, "containerdStore">
@@ -70,7 +70,7 @@ const otherCauses = /no space left|permission denied|could not be noted|Cannot c
 
 /**
  * Remedy for an archive that the server did not load; empty if the archive is not at fault.
- * @param said the server's words
+ * @param said the server's message
  */
 export const describeArchiveRemedy = (
   file: DeployFile | undefined,
@@ -81,7 +81,7 @@ export const describeArchiveRemedy = (
     ? ""
     : `${file.name} is cut short, or not an image archive: build it again`
 
-/** Decides what has to be sent of an archive. */
+/** Decides which parts of an archive have to be sent. */
 export const decideTransfer = (
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
@@ -92,16 +92,16 @@ export const decideTransfer = (
   if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
   const ids = new Set(facts.serverImages.map(({ id }) => id))
   if ([...resolveImageIds(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
-  // A compressed archive is smaller than all that is in it.
+  // The whole archive is smaller if it is compressed.
   const isWorthwhile = ({ isIncoming, leftOut, size }: PartialTransfer) =>
     leftOut.size > 0 ? size < file.size : isIncoming && !archive.value.gzip
   return Option.getOrElse(Option.filter(decidePart(archive.value, facts), isWorthwhile), () => ({ kind: "whole" }))
 }
 
 /**
- * Transfer to try after one that the server rejected: a part, then all layers in the same form, then the archive as it is.
- * None after that, or where more bytes would fail alike.
- * @param reason the server's words
+ * Next transfer to try after the server rejected one: a part, then all layers in the same form, then the archive as it
+ * is. None after that, or if sending more bytes would fail the same way.
+ * @param reason the server's message
  */
 export const chooseFallback = (transfer: Transfer, reason: string): Option.Option<Transfer> => {
   if (otherCauses.test(reason)) return Option.none()
@@ -144,7 +144,7 @@ const sourceOf = (transfer: Transfer): ImageSource["from"] => {
   }
 }
 
-/** Parameters of the activation: the source of the images, and their expected content. */
+/** Source of the images and their expected content, for the activation. */
 export const buildImageSource = (
   transfer: Transfer,
   file: DeployFile | undefined,
@@ -160,7 +160,8 @@ export const buildImageSource = (
   )
   const from = sourceOf(transfer)
   const isGiven = from === "names" || from === "incoming"
-  // An image that comes whole is known by its layers in containerd's store, whichever id that gives to it.
+  // With containerd's store, an image that is sent whole is identified by its layers, because its id there is not
+  // predictable.
   const answers = from === "incoming"
     ? listIncomingIds(names, ids).map(([configId, id]) => `${id} ${chains.get(configId)}`)
     : names.map(({ id }) => containerdStore ? chains.get(id) : id)

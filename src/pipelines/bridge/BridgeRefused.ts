@@ -2,7 +2,7 @@ import { Data, Effect } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 
-/** A bridge does not serve, so the deploy or rollback ends before anything was stopped. */
+/** A bridge is not usable, so the deploy or rollback ends before anything is stopped. */
 export class BridgeRefused extends Data.TaggedError("BridgeRefused")<{
   readonly reason: string
   /** Logs of the container. */
@@ -14,7 +14,7 @@ export class BridgeRefused extends Data.TaggedError("BridgeRefused")<{
 }
 
 /**
- * Result of a deploy or rollback whose bridge does not serve.
+ * Result of a deploy or rollback whose bridge is not usable.
  * @param begun beginning of its message: `… was not deployed`
  */
 export const toBridgeRefusedResult = (begun: string) => ({ details, reason }: BridgeRefused) =>

@@ -38,17 +38,20 @@ const wishesOf = (rollouts: ReadonlyArray<Rollout>, run: string): ReadonlyArray<
       : [{ ...bridged, service, name: `berth-${service}-bridge-${computeSha256(`${run}\n${service}`).slice(0, 12)}` }]
   )
 
-/** Stand-ins for services of one deploy that are recreated: they take the requests meanwhile. */
+/** Bridges of one deploy: temporary containers that take the requests while services are recreated. */
 export interface Bridging {
-  /** Lines of the release's manifest that have an activation start the bridges; none without bridges. */
+  /** Lines of the release's manifest that make an activation start the bridges; empty without bridges. */
   readonly lines: ReadonlyArray<string>
-  /** Waits until the bridges are healthy, and leads the requests to them; then lets the activation go on. */
+  /** Waits until the bridges are healthy, redirects the requests to them, and then lets the activation continue. */
   readonly lead: (activation: RunningActivation, health: HealthOptions) => Effect.Effect<string, LeadFailure, Needs>
-  /** Has the server take the bridges back where the effect fails, or its run is cancelled, before the activation went on. */
+  /**
+   * Makes the server undo the activation, including the bridges, if the effect fails or its run is cancelled before the
+   * activation continued.
+   */
   readonly takenBack: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Ssh | Steps>
   /**
-   * Leads the requests back and removes the bridges after an effect, whatever becomes of it; a service that ends leaves
-   * that to its successor. Adds a sentence about bridges that stay.
+   * Redirects the requests back and removes the bridges after an effect, even if it fails. If the service shuts down,
+   * its successor does so. Adds a sentence about bridges that could not be removed.
    */
   readonly ledBack: <A, E, R>(
     effect: Effect.Effect<A, E, R>
@@ -77,7 +80,7 @@ const awaitBridges = (
     })
   })
 
-/** Fails where the proxy's server cannot connect to a port. */
+/** Fails if the proxy's server cannot connect to a port. */
 const checkPort = (address: string, port: number) =>
   Effect.gen(function*() {
     const home = yield* proxyLocation
@@ -95,7 +98,7 @@ const checkPort = (address: string, port: number) =>
     })
   })
 
-/** Notes the file on the server of the bridges before it is edited. */
+/** Records the proxy file on the bridges' server before it is edited. */
 const noteFile = (
   server: ServerAccess,
   remotePath: string,
@@ -112,7 +115,7 @@ const noteFile = (
     yield* uncancellable(execute(server, note))
   })
 
-/** Lets the activation go on; where the connection breaks meanwhile, nobody knows whether it does. */
+/** Lets the activation continue. If the connection breaks meanwhile, its state is unknown. */
 const letGoOn = (server: ServerAccess, remotePath: string, run: string) =>
   Effect.mapError(execute(server, continueActivation(remotePath, run)), (error) =>
     error._tag === "RemoteCommandFailed"
@@ -147,8 +150,9 @@ const leadOf =
     })
 
 /**
- * Prepares the bridges of one deploy or rollback; without a bridged service nothing is done anywhere.
- * @param left true if bridges of an earlier run still serve: they are led back to what this one starts
+ * Prepares the bridges of one deploy or rollback; does nothing without a bridged service.
+ * @param left true if bridges of an earlier run still serve; their requests are redirected to the services that this
+ * run starts
  */
 export const makeBridging = (
   server: ServerAccess,

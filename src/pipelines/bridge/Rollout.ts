@@ -3,19 +3,22 @@ import type { BridgedRoute, PlannedService } from "../../schema/deploy/Container
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { PublishedPort } from "./publishedPort.ts"
 
-/** Way in which a service that `bridged` names gets its new version. */
+/** Way in which a service listed in `bridged` gets its new version. */
 export interface Rollout {
   readonly service: string
-  /** Null where the service is not recreated. */
+  /** Null if the service is not recreated. */
   readonly rollout: "bridged" | "recreate" | null
-  /** Reason why a service is recreated without a bridge; empty where there is none. */
+  /** Reason why a service is recreated without a bridge; empty if there is none. */
   readonly reason: string
   readonly routes: ReadonlyArray<BridgedRoute>
-  /** Port that a bridge stands in for, and the addresses by which the proxy file leads there; set where it is bridged. */
+  /**
+   * Port that the bridge replaces, and the addresses by which the proxy file refers to it; set if the service is
+   * bridged.
+   */
   readonly bridged?: PublishedPort & { readonly hosts: ReadonlyArray<string> }
 }
 
-/** A planned service with its rollout, if it is to be bridged. */
+/** Adds the rollout to a planned service, if it is listed in `bridged`. */
 export const withRollout = (service: PlannedService, rollouts: ReadonlyArray<Rollout>) =>
   Effect.gen(function*() {
     const found = rollouts.find((each) => each.service === service.name)
@@ -24,7 +27,7 @@ export const withRollout = (service: PlannedService, rollouts: ReadonlyArray<Rol
     return { ...service, rollout, ...reason === "" ? {} : { rolloutReason: yield* scrubSecrets(reason) }, routes }
   })
 
-/** Sentence about the services that were, or were not, bridged, with a leading blank. */
+/** Sentence about the services that were, or were not, bridged, with a leading space. */
 export const describeRollouts = (rollouts: ReadonlyArray<Rollout>): string =>
   rollouts.map(({ reason, rollout, service }) =>
     rollout === "bridged"

@@ -5,27 +5,27 @@ import type { Refusal } from "../routes/Refusal.ts"
 import { type ComposeTexts, findPublishedPort, hasSharedDifferences } from "./publishedPort.ts"
 import type { Rollout } from "./Rollout.ts"
 
-/** The proxy file, and the addresses of a server in it. */
+/** Proxy file, with the addresses that refer to a server in it. */
 export interface ProxyView {
   readonly file: string
   readonly text: string
   readonly hosts: ReadonlyArray<string>
 }
 
-/** Everything that the rollout of a service follows from. */
+/** Inputs of the decision about a service's rollout. */
 export interface RolloutFacts {
   /** True if the service is about to be recreated. */
   readonly isRecreated: boolean
   readonly here: ComposeTexts
   readonly there: ComposeTexts
   readonly containers: ReadonlyArray<ExistingContainer>
-  /** The proxy file, or why it cannot be used. */
+  /** Proxy file, or the reason why it cannot be used. */
   readonly proxy: Either.Either<ProxyView, string>
-  /** Reason why an address of the server may be missing in `proxy`; empty where none is. */
+  /** Reason why an address of the server may be missing in `proxy`; empty if none is. */
   readonly unknownAddress: string
-  /** A port that no service has: what a move of the file is tried with. */
+  /** Unused port, for a trial of the edits to the proxy file. */
   readonly freePort: number
-  /** Reason that holds for all services of the server; empty where there is none. */
+  /** Reason that prevents bridging any service of the server; empty if there is none. */
   readonly obstacle: string
 }
 
@@ -36,7 +36,7 @@ const words = (refusal: Refusal) =>
     ? refusal.reason
     : `line ${refusal.line}: ${refusal.reason}`
 
-/** Decides how a service that `bridged` names gets its new version. */
+/** Decides how a service listed in `bridged` gets its new version. */
 export const decideBridgedRollout = (
   service: string,
   { containers, freePort, here, isRecreated, obstacle, proxy, there, unknownAddress }: RolloutFacts

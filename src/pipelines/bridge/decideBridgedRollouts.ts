@@ -13,18 +13,18 @@ import type { PlatformAddresses } from "./readPlatformAddresses.ts"
 import { readProxyView } from "./readProxyView.ts"
 import type { Rollout } from "./Rollout.ts"
 
-/** Reason why no service of a server can be bridged now; empty where there is none. */
+/** Reason why no service of a server can be bridged now; empty if there is none. */
 const leftoverBridge = ({ hasBridge }: Pick<ServerFacts, "hasBridge">): string =>
   hasBridge === true ? "a bridge of an earlier deploy could not be led back" : ""
 
-/** Version of a stack that is to run, with the changes of its services, and the server that it comes to. */
+/** Version of a stack to run, with the changes of its services and its server. */
 export interface RolloutVersion {
   readonly here: ComposeTexts
   readonly services: ReadonlyArray<PlannedService>
   readonly facts: ServerFacts
 }
 
-/** Services that a route may lead to, if its unknown address is one of the server. */
+/** Services that a route may lead to if its unknown address belongs to the server. */
 const mayBeRouted = (
   services: ReadonlyArray<string>,
   here: ComposeTexts,
@@ -40,8 +40,8 @@ const mayBeRouted = (
   )
 
 /**
- * Decides how each service that `bridged` names gets its new version. Changes nothing.
- * @param platform asked only where a route leads to the port of a service at an address that is not known
+ * Decides how each service listed in `bridged` gets its new version. Changes nothing.
+ * @param platform only queried if a route leads to a service's port at an unknown address
  */
 export const decideBridgedRollouts = <R>(
   server: ServerAccess,

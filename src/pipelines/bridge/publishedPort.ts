@@ -4,16 +4,16 @@ import { parseEnv, resolveEnvValues } from "../projects/compose/envText.ts"
 import { interpolate } from "../projects/compose/interpolate.ts"
 import { parseComposeContent } from "../projects/compose/serviceDefinitions.ts"
 
-/** The one port of the server that a service publishes. */
+/** The only port of the server that a service publishes. */
 export interface PublishedPort {
-  /** Bind address as it is written; empty for all. */
+  /** Bind address as written; empty for all addresses. */
   readonly address: string
   readonly port: number
   /** Port of the container. */
   readonly target: number
 }
 
-/** A compose file and the `.env` beside it. */
+/** A compose file and the `.env` next to it. */
 export interface ComposeTexts {
   readonly compose: string
   readonly env: string
@@ -48,7 +48,7 @@ const hasFixedAddress = (service: Record<string, unknown>) =>
       Predicate.isRecord(network) && fixedAddress.some((key) => !Predicate.isNullable(network[key]))
     ))
 
-/** The port that a bridge of a service has to stand in for, or why the service cannot have a second container. */
+/** Port that a bridge of a service has to replace, or the reason why the service cannot have a second container. */
 export const findPublishedPort = ({ compose, env }: ComposeTexts, name: string): Either.Either<PublishedPort, string> =>
   Either.gen(function*() {
     const content = parseComposeContent(compose)
@@ -78,7 +78,7 @@ export const findPublishedPort = ({ compose, env }: ComposeTexts, name: string):
 
 const shared = ["name", "networks", "volumes", "include"]
 
-/** Differences of what services share that make compose touch the containers that run. */
+/** True if parts that all services share differ, so that compose touches running containers. */
 export const hasSharedDifferences = (here: ComposeTexts, there: ComposeTexts): boolean => {
   const partsOf = ({ compose, env }: ComposeTexts) => {
     const content = parseComposeContent(compose)

@@ -7,13 +7,13 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { findPlatformServer } from "../upsert/inputs/target.ts"
 
-// A deploy does not wait longer for a platform that is away.
+// Longest wait of a deploy for an unreachable platform.
 const timeout = "3 seconds"
 
-/** Addresses that the platform has for the servers of a project's applications, or why they are not known. */
+/** Platform's addresses for the servers of a project's applications, or the reason why they are unknown. */
 export interface PlatformAddresses {
   readonly addresses: ReadonlyArray<string>
-  /** Empty where they are known, and where the project declares no server of the platform. */
+  /** Empty if they are known, or if the project declares no server of the platform. */
   readonly problem: string
 }
 
@@ -47,7 +47,7 @@ export const readPlatformAddresses = (
       Effect.catchAll(({ message }) => Effect.succeed({ addresses: [], problem: problem(message.replace(/\.$/, "")) }))
     )
   }).pipe(
-    // A file that cannot be read is named where the application is upserted.
+    // An unreadable file is reported by the upsert of the application.
     Effect.orElseSucceed(() => none),
     Effect.withSpan("bridge.platformAddresses")
   )

@@ -16,8 +16,8 @@ export const isSame = (one: StoredServer, other: StoredServer) =>
   one.id === other.id || (one.host === other.host && one.port === other.port)
 
 /**
- * Addresses that mean a server in the proxy file: its host, `proxy.targetIp` where no other stored server can be meant by
- * that, and its own, as a platform has one of them for its target. A loopback address means the proxy's own server.
+ * Addresses that refer to a server in the proxy file: its host, its interface addresses, and `proxy.targetIp` unless
+ * that may mean another stored server. A loopback address means the proxy's own server.
  * @param own addresses of its interfaces
  */
 export const readAddresses = (server: StoredServer, home: ProxyLocation, own: ReadonlyArray<string>) =>
@@ -33,7 +33,7 @@ export const readAddresses = (server: StoredServer, home: ProxyLocation, own: Re
   })
 
 /**
- * The proxy file as it is now, or why it cannot be used.
+ * Reads the current proxy file, or the reason why it cannot be used.
  * @param own addresses of the server's interfaces
  */
 export const readProxyView = (

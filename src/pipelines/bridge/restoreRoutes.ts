@@ -18,7 +18,7 @@ import { readProxyText } from "../routes/proxyFile.ts"
 import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
 import { tryPort } from "./tryPort.ts"
 
-/** The requests could not be led back, so the bridges go on to serve them. */
+/** The requests could not be redirected back, so the bridges keep serving them. */
 export class BridgeStays extends Data.TaggedError("BridgeStays")<{
   readonly bridges: BridgeNote["bridges"]
   readonly reason: string
@@ -30,19 +30,19 @@ export class BridgeStays extends Data.TaggedError("BridgeStays")<{
   }
 }
 
-/** Place of a proxy file as a note on a server has it. */
+/** Location of a proxy file as recorded in a note on a server. */
 export const toNotedProxyFile = ({ file, server }: ProxyLocation): NotedProxyFile => ({
   file,
   server: `${server.host}:${server.port}`
 })
 
-/** Waits until the proxy follows its file. */
+/** Waits until the proxy has reloaded its file. */
 export const awaitProxyReload = Effect.flatMap(
   Effect.flatMap(Settings, (settings) => settings.get("proxy.settle")),
   Effect.sleep
 )
 
-/** Edits the proxy file, and waits until the proxy follows it where it was changed. */
+/** Edits the proxy file; after a change, waits until the proxy has reloaded it. */
 export const moveServersInProxy = (edit: typeof addServers, moves: ReadonlyArray<PortMove>) =>
   Effect.gen(function*() {
     const { _tag } = yield* editProxyFile((text) => edit(text, moves))
@@ -50,20 +50,20 @@ export const moveServersInProxy = (edit: typeof addServers, moves: ReadonlyArray
     return _tag === "Edited"
   })
 
-// A server that was started again starts its containers one after the other.
+// A server that was rebooted starts its containers one after the other.
 const startingUp = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(10))
 
-/** A file that is locked, or a server that is away for a moment, gets a minute. */
+/** Retries for a minute while the file is locked or a server is unreachable. */
 const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
 
 class PortClosed extends Data.TaggedError("PortClosed") {}
 
-/** A service that is led back to, at its own port. */
+/** A service that gets its requests back, at its own port. */
 interface ReturnMove extends PortMove {
   readonly service: string
 }
 
-/** True where the proxy's server still cannot connect to a port once a service had the time to start. */
+/** True if the proxy's server still cannot connect to a port after a service had time to start. */
 const isClosed = (home: ProxyLocation, host: string, port: number) =>
   Effect.flatMap(tryPort(home, host, port), (code) => code === portOpenExit.closed ? new PortClosed() : Effect.void)
     .pipe(
@@ -72,7 +72,7 @@ const isClosed = (home: ProxyLocation, host: string, port: number) =>
       Effect.catchTag("PortClosed", () => Effect.succeed(true))
     )
 
-/** Refusal to lead the requests of bridges back, where no port would take them. */
+/** Reason not to redirect the requests of bridges back: the ports of the services do not accept connections. */
 const closedPort = (home: ProxyLocation, moves: ReadonlyArray<ReturnMove>) =>
   Effect.gen(function*() {
     const text = yield* readProxyText(home)
@@ -84,7 +84,7 @@ const closedPort = (home: ProxyLocation, moves: ReadonlyArray<ReturnMove>) =>
       `port ${to} of ${host}, seen from "${home.server.name}", does not accept connections: the service ${service} has left it`)
   })
 
-/** Leads the requests of a noted switch back to the services. */
+/** Redirects the requests of a recorded switch back to the services. */
 const restoreNotedRoutes = (
   { bridges }: BridgeNote,
   noted: NotedProxyFile & { readonly hosts: ReadonlyArray<string> }
@@ -112,13 +112,13 @@ const restoreNotedRoutes = (
     }
   })
 
-/** Bridges that were led back and removed. */
+/** Bridges that were removed after their requests were redirected back. */
 export type RestoredRoutes = BridgeNote["bridges"]
 
 /**
- * Leads the requests back from the bridges that a server has noted, and removes them; once no activation of the path is
- * under way. From any state in between it comes to the same end. Nothing is done where nothing is noted.
- * @param run the only run whose bridges are led back; those of any run without it
+ * Redirects the requests back from the bridges recorded on a server and removes them, once no activation of the path is
+ * running. Idempotent from any intermediate state; does nothing without a record.
+ * @param run limits this to the bridges of one run; without it, those of any run
  */
 export const restoreRoutes = Effect.fn("bridge.restoreRoutes")(function*(
   server: ServerAccess,
@@ -140,7 +140,7 @@ export const restoreRoutes = Effect.fn("bridge.restoreRoutes")(function*(
   return note.bridges
 })
 
-/** The note about bridges, once no activation of the path is under way. */
+/** Reads the note about bridges, once no activation of the path is running. */
 export const readNote = (
   server: ServerAccess,
   remotePath: string,
@@ -151,6 +151,6 @@ export const readNote = (
     ({ stdout }) => Option.filter(parseBridgeNote(stdout), (note) => run === undefined || note.run === run)
   )
 
-/** Bridges as the outcome of a step. */
+/** Describes bridges as the outcome of a step. */
 export const describeRestoredRoutes = (bridges: RestoredRoutes): string =>
   bridges.length === 0 ? "no bridge" : bridges.map(({ port, service }) => `${service} on port ${port}`).join(", ")

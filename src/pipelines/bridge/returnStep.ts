@@ -6,19 +6,19 @@ import { executeStep } from "../../services/runs/Steps.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import { describeRestoredRoutes, readNote, restoreRoutes } from "./restoreRoutes.ts"
 
-// A server that is being started again is given a while.
+// Retries for a minute, since the server may be rebooting.
 const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
 
 /**
- * Leads the requests of a run back as a step, if a bridge is noted.
- * @param run the only run whose bridges are led back; those of any run without it
- * @returns a sentence about bridges that stay, with a leading blank
+ * Redirects the requests of a run back in a step of its own, if a bridge is recorded.
+ * @param run limits this to the bridges of one run; without it, those of any run
+ * @returns a sentence about bridges that could not be removed, with a leading space
  */
 export const runReturnStep = (server: ServerAccess, remotePath: string, run?: string) =>
   Effect.gen(function*() {
     const noted = yield* Effect.option(Effect.retry(readNote(server, remotePath, run), patience))
     if (Option.isSome(noted) && Option.isNone(noted.value)) return ""
-    // From any state in between it comes to the same end, so a connection that breaks costs a repetition only.
+    // Idempotent from any intermediate state, so it can be retried after a broken connection.
     const patient = Effect.retry(restoreRoutes(server, remotePath, run), {
       schedule: patience,
       while: ({ _tag }) => _tag !== "BridgeStays" && _tag !== "RemoteCommandFailed"
@@ -29,7 +29,7 @@ export const runReturnStep = (server: ServerAccess, remotePath: string, run?: st
     )
   })
 
-/** Leads the requests back after a run that a service left in the middle is finished, if it had come to a bridge. */
+/** Redirects the requests back after an interrupted run is finished, if it had reached the step `bridge`. */
 export const restoreRoutesAfter =
   (server: ServerAccess, remotePath: string, left: Run) => <E, R>(finished: Effect.Effect<DeployResult, E, R>) =>
     left.steps.every((each) => each.step !== "bridge")

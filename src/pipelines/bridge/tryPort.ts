@@ -4,7 +4,7 @@ import type { SshError } from "../../schema/servers/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ProxyLocation } from "../routes/proxyLocation.ts"
 
-/** Has the proxy's server connect to a port; answers an exit code of `portOpenCommand`. */
+/** Makes the proxy's server connect to a port; returns an exit code of `portOpenCommand`. */
 export const tryPort = (
   { server }: Pick<ProxyLocation, "server">,
   address: string,

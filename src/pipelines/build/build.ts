@@ -16,7 +16,7 @@ import { findFirstNamed, findNewestTar, findProjectFiles } from "../projects/fil
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 import { runBuildScript } from "./runBuildScript.ts"
 
-/** Bytes of a build's output that are kept: the last ones. */
+/** Bytes kept of the end of a build's output. */
 export const buildOutputLimit = 1024 * 1024
 
 const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEntry>) =>
@@ -45,7 +45,7 @@ const runScript = (directory: string) =>
     )
     yield* lines.end
     const tar = written(before, yield* findProjectFiles(directory, scriptNames))
-    // The beginning of a long output is missing, and maybe half of a letter.
+    // The beginning of a long output is missing, possibly within a character.
     const isCut = new TextEncoder().encode(output).length > buildOutputLimit - 4
     const shown = yield* scrubSecrets(output, { cut: isCut })
     return {
@@ -60,9 +60,8 @@ const runScript = (directory: string) =>
   })
 
 /**
- * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`, or its `build-image-tar.sh` where
- * PowerShell is missing. A script that failed or timed out is a result; a project
- * without one is a 400.
+ * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`, or its `build-image-tar.sh` if
+ * PowerShell is missing. A script that fails or times out is a result; a project without one is a 400.
  */
 export const build = Effect.fn("build")(function*(
   { projectPath }: BuildRequest

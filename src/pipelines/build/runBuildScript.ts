@@ -5,7 +5,7 @@ import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProce
 import { Settings } from "../../services/settings/Settings.ts"
 import { readProjectText } from "../projects/files/readProjectText.ts"
 
-// Other shells do not know them, and take them for scripts.
+// Only for PowerShell; other shells take these flags for scripts.
 const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
 const isPowerShell = (program: string) => /^(pwsh|powershell)(\.exe|\.cmd)?$/i.test(program.split(/[\\/]/).at(-1) ?? "")
 
@@ -24,7 +24,7 @@ const inPowerShell = (script: string, run: RunProgram) =>
       }))
   })
 
-/** In the shell that its first line asks for: `bash`, else `sh`. */
+/** Runs a script in the shell named in its first line: `bash`, else `sh`. */
 const inShell = (directory: string, script: string, run: RunProgram) =>
   Effect.gen(function*() {
     const text = yield* Effect.orElseSucceed(readProjectText(directory, shellScriptName), Option.none<string>)
@@ -33,8 +33,8 @@ const inShell = (directory: string, script: string, run: RunProgram) =>
 
 /**
  * Runs the build script of a project: `build-image-tar.ps1` in the shell of the setting `build.shell`, or
- * `build-image-tar.sh` if it is the only one, or PowerShell is missing.
- * @param names those of the two that the project has
+ * `build-image-tar.sh` if there is no other or PowerShell is missing.
+ * @param names those of the two scripts that the project has
  */
 export const runBuildScript = Effect.fn("build.runBuildScript")(function*(
   directory: string,

@@ -38,7 +38,7 @@ const mostWarnings = 20
 interface Names {
   /** Files and directories, relative to the project. */
   readonly all: ReadonlyArray<string>
-  /** Tests for files that may hold values of variables, which are never shown. */
+  /** Tests for files that may contain values of variables, which are never shown. */
   readonly isSecret: (name: string) => boolean
   readonly warnings: ReadonlyArray<string>
   readonly config: ContainerConfig
@@ -54,8 +54,8 @@ const namesOf = (directory: string) =>
         normalizeRelativeName(name),
         (reason) => new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
       ))
-    // A compose file that is missing or broken is compared all the same, only without the env files that it names. A
-    // broken one may name any file: then none is shown as text.
+    // A missing or broken compose file does not prevent the comparison, which then lacks the env files that it names.
+    // Since a broken one may name any file, no other file is then shown as text.
     const compose = Option.isNone(yield* findComposeFile(directory))
       ? Either.right([])
       : yield* Effect.map(readComposeFile(directory), ({ services }) => services).pipe(
@@ -89,7 +89,7 @@ const lookAt = (server: ServerAccess, remotePath: string, names: Names, sudo: bo
     }
   })
 
-/** Looks as the server's user, and again through sudo only where that user may not read everything. */
+/** Lists files as the server's user; repeats this with sudo only if that user cannot read everything. */
 const remoteInventory = (server: ServerAccess, remotePath: string, names: Names) =>
   Effect.gen(function*() {
     const plain = yield* lookAt(server, remotePath, names, false)
@@ -115,7 +115,7 @@ const statusOf = ({ local, remote }: Pair) =>
 
 type Judged = Pair & { readonly status: ComparisonStatus }
 
-/** The remote texts of the files that differ, as many as are fit to be shown. */
+/** Reads the remote texts of files that differ, within the limits for a diff. */
 const remoteTexts = (
   server: ServerAccess,
   remotePath: string,
@@ -150,9 +150,9 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
   })
 
 /**
- * Compares a project with its deployed copy by hashes: the compose file, env files, `data/` and the files of
- * `container.json`, and the images of its archive. Small texts that differ come with a diff; of env files only the names of
- * variables are told, and of files below `data/` nothing but that they differ.
+ * Compares a project with its deployed copy by hashes: the compose file, env files, `data/`, the files of
+ * `container.json`, and the images of its archive. Small texts that differ come with a diff. Env files only show names
+ * of variables, and files below `data/` only that they differ.
  */
 export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
@@ -173,7 +173,7 @@ export const compare = Effect.fn("compare")(function*(
   const warnings = [...new Set([...names.warnings, ...here.warnings, ...there.warnings, ...notCompared])]
   const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
     const remote = there.files.get(name)
-    // A file that may not be read, here or there, is not a different one: a warning names it.
+    // A file that is unreadable on either side does not count as different; a warning names it.
     const isUnknown = here.unknown.some((place) => name === place || name.startsWith(`${place}/`))
     return isUnknown || (remote !== undefined && remote.sha256 === undefined)
       ? []

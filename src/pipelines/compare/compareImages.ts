@@ -12,7 +12,7 @@ import type { ImageArchive } from "../archive/imageArchive.ts"
 import { listArchiveNames, readArchive, resolveImageIds } from "../archive/transfer.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
-/** Images of an archive compared with those of a server, with the reason where that failed. */
+/** Images of an archive compared with those of a server, or a warning if that failed. */
 export interface ImageComparison {
   readonly images: ReadonlyArray<ComparedImage>
   readonly warnings: ReadonlyArray<string>
@@ -20,7 +20,10 @@ export interface ImageComparison {
 
 const none: ImageComparison = { images: [], warnings: [] }
 
-/** Judges images by the ids that they get on the server, as a deploy does; by their layers where no id can be foretold. */
+/**
+ * Compares images by the ids that they get on the server, as a deploy does, or by their layers if the id is not
+ * predictable.
+ */
 const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<ComparedImage> => {
   const ids = resolveImageIds(images, facts)
   const layers = new Map(facts.serverImages.map((image) => [image.id, image.layers.join()]))
@@ -35,8 +38,8 @@ const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<Com
 }
 
 /**
- * Compares the images of a project's archive with what their names mean on the server. What keeps it from that is a
- * warning.
+ * Compares the images of a project's archive with those that have their names on the server. Failures are reported as
+ * warnings.
  */
 export const compareImages = Effect.fn("compare.images")(function*(
   server: ServerAccess,

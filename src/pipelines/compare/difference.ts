@@ -3,7 +3,7 @@ import { Option } from "effect"
 import type { KeyDifference } from "../../schema/projects/Compare.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 
-// A pair of texts that have little in common is not worth the time of working out what.
+// Limit in milliseconds for a diff of texts that have little in common.
 const effort = { timeout: 300 }
 
 /**
@@ -29,7 +29,7 @@ const meanings = (text: string): ReadonlyMap<string, string> =>
 
 const keys = (of: ReadonlyMap<string, string>, keep: (key: string) => boolean) => [...of.keys()].filter(keep).sort()
 
-/** The names of the variables by which two env files differ. */
+/** Names of the variables that differ between two env files. */
 export const compareEnvKeys = (remote: string, local: string): KeyDifference => {
   const [there, here] = [meanings(remote), meanings(local)]
   return {
@@ -39,13 +39,13 @@ export const compareEnvKeys = (remote: string, local: string): KeyDifference => 
   }
 }
 
-/** The text that these bytes are; nothing when they are no UTF-8 or hold a NUL. */
+/** Decodes bytes as text; none if they are not UTF-8 or contain a NUL. */
 export const decodeUtf8Text = (bytes: Uint8Array): Option.Option<string> =>
   Option.filter(
     Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))(),
     (text) => !text.includes("\0")
   )
 
-/** Text that came from a server, if it is all of a file of this size: neither cut off nor altered on the way. */
+/** Text from a server, if it is complete for a file of this size: neither truncated nor altered on the way. */
 export const toWholeText = (text: string, size: number): Option.Option<string> =>
   new TextEncoder().encode(text).length === size && !text.includes("\uFFFD") ? Option.some(text) : Option.none()

@@ -10,7 +10,7 @@ export interface LocalFile {
   readonly size: number
 }
 
-/** A name relative to the project, and where that is. */
+/** A name relative to the project, with its resolved path. */
 interface NamedPath {
   readonly name: string
   readonly at: string
@@ -19,14 +19,14 @@ interface NamedPath {
 /** Local files, and those that could not be read. */
 export interface LocalInventory {
   readonly files: ReadonlyMap<string, LocalFile>
-  /** The names that were asked for and could not be looked at. */
+  /** Requested names that could not be inspected. */
   readonly unknown: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
 }
 
 /**
- * The files of a project with these names, and every file below those that are directories. Links below a directory are
- * left out, and so is, with a warning, what leads out of the project unless its `container.json` allows that.
+ * Lists the files of a project with these names, and all files below the directories among them. Skips links below a
+ * directory, and warns about paths that lead out of the project unless `container.json` allows them.
  * @param names relative to the project, with `/`
  */
 export const readLocalInventory = Effect.fn("compare.localInventory")(function*(

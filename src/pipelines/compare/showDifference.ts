@@ -9,20 +9,20 @@ import { compareEnvKeys, computeTextDiff } from "./difference.ts"
 
 const mostTexts = 200
 
-/** Directory of what a stack writes itself. */
+/** Directory for data that a stack writes itself. */
 export const dataName = "data"
 
 export const isComposeName = (name: string): boolean => composeFileNames.some((known) => known === name)
 
 /**
- * Files below `data` are what a stack has written, which is nobody's to see: hashes of them are compared and no more. An
- * env file there is one like any other.
+ * True for files below `data`: these are private data of the stack, so only their hashes are compared. Env files there
+ * are treated like any other env file.
  * @param isSecret tests for env files
  */
 export const isHashedOnly = (name: string, isSecret: (name: string) => boolean): boolean =>
   (name === dataName || name.startsWith(`${dataName}/`)) && !isSecret(name)
 
-/** Names of the files whose texts are read for a diff: as many as are small enough, one by one and together. */
+/** Names of the files whose texts are read for a diff, limited by the size of each file and by their total size. */
 export const listReadableTexts = (
   files: ReadonlyArray<{ readonly name: string; readonly size: number }>
 ): ReadonlyArray<string> => {
@@ -34,15 +34,15 @@ export const listReadableTexts = (
   }).slice(0, mostTexts).map(({ name }) => name)
 }
 
-/** Difference of two texts of a file; empty where the caller may not see what differs. */
+/** Difference of two texts of a file; empty if the caller may not see it. */
 export interface ShownDifference {
   readonly diff?: string
   readonly keys?: KeyDifference
 }
 
 /**
- * Difference of two texts of a file as the caller of the current request may see it: of an env file only names of
- * variables, of a compose file without values for viewers, and never a secret of the settings.
+ * Difference of two texts of a file as the caller of the current request may see it: only names of variables for an env
+ * file, no values of a compose file for viewers, and never a secret of the settings.
  */
 export const showDifference = Effect.fn("compare.showDifference")(function*(
   name: string,
@@ -55,7 +55,7 @@ export const showDifference = Effect.fn("compare.showDifference")(function*(
   const [old, now] = isComposeName(name)
     ? [yield* redactCompose(from), yield* redactCompose(to)]
     : [Option.some(from), Option.some(to)]
-  // The only difference may be in values that the caller may not see.
+  // The texts may differ only in values that the caller may not see.
   if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return {}
   return yield* Option.match(computeTextDiff(name, old.value, now.value, sides), {
     onNone: () => Effect.succeed({}),

@@ -21,7 +21,9 @@ import type { DeployTarget } from "./deployFacts.ts"
 import { stage } from "./deployStage.ts"
 import { loadImages } from "./loadImages.ts"
 
-/** Loads the images, starts the stack and waits for its health; an unhealthy one is rolled back if that was decided. */
+/**
+ * Loads the images, starts the stack and waits for its health. Rolls an unhealthy stack back if `onUnhealthy` says so.
+ */
 export const activateProject = (
   target: DeployTarget,
   decision: DeployDecision,
@@ -68,7 +70,7 @@ export const activateProject = (
       if (bridging.lines.length > 0) {
         yield* stage("bridge", bridging.lead(activation, healthOptions), (detail) => detail)
       }
-      // The server exchanges the files from here on: the next safe point to stop is after the start.
+      // From here on the server replaces files, so the run can next be stopped safely after the start.
       const remarks = yield* uncancellable(stage("start", activation.started, () => plan.compose.fileName))
       const health = yield* stage(
         "health",

@@ -2,7 +2,7 @@ import { Array, Duration, Option } from "effect"
 import type { ReleaseManifest } from "../../remote/activation/releaseManifest.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 
-// Releases share what is larger, and everything where there are very many files.
+// Releases share larger files, and all files if there are more than this number.
 const mostCopied = 1_000
 const largestCopied = 64 * 1024
 

@@ -124,7 +124,7 @@ export const planContainers = Effect.fn("planContainers")(function*(
   }
 })
 
-/** Fails where a deploy would not do what was planned. */
+/** Fails if a deploy would not do what was planned. */
 export const checkPlan = Effect.fn("deploy.checkPlan")(function*(
   hash: string,
   target: DeployTarget,

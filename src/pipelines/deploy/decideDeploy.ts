@@ -15,7 +15,10 @@ import { findPortConflicts } from "./findPortConflicts.ts"
 import { planDeploy } from "./planDeploy.ts"
 import { findPreflightFailures, runPreflight } from "./preflight.ts"
 
-/** Error of a decided deploy: of the project's files where they cause it, or else of Docker; none if it can be done. */
+/**
+ * Error that stops a deploy: one of the project's files if they cause it, otherwise one of Docker; none if the deploy
+ * is possible.
+ */
 export const findDeployRefusal = (
   { projectFailures, preflightFailures: [reason] }: DeployDecision,
   directory: string
@@ -36,9 +39,7 @@ export interface DecideOptions {
   readonly onUnhealthy: OnUnhealthy | undefined
 }
 
-/**
- * Reads the project, its archive and the server, and decides what a deploy would do. Nothing is changed anywhere.
- */
+/** Reads the project, its archive and the server, and decides what a deploy would do. Changes nothing. */
 export const decideDeploy = Effect.fn("deploy.decide")(function*(
   server: ServerAccess,
   directory: string,
@@ -49,7 +50,7 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
   const plan = yield* planDeploy(directory)
   const readsStack = isPlanned || plan.bridged !== undefined
   const reading = plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive)
-  // A plan asks for the images that have the archive's names, too.
+  // A plan also resolves the images that have the archive's names.
   const read = readsStack ? Option.some(yield* reading) : Option.none()
   const named = listArchiveNames({
     images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })

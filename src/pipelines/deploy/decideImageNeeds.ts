@@ -8,17 +8,17 @@ import type { ImageArchive } from "../archive/imageArchive.ts"
 import { listArchiveNames } from "../archive/transfer.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 
-/** The images that a stack runs and that neither its archive nor a build on the server makes. */
+/** Images of a stack that come neither from its archive nor from a build on the server. */
 export interface ImageNeeds {
-  /** Those that the server has to pull from their registries before the stack can start. */
+  /** Images that the server has to pull from their registries before the stack can start. */
   readonly toPull: ReadonlyArray<string>
   /** Reasons why the stack cannot start without further images. */
   readonly preflightFailures: ReadonlyArray<string>
-  /** Those of them that the project's compose file causes. */
+  /** Preflight failures caused by the project's compose file. */
   readonly projectFailures: ReadonlyArray<string>
 }
 
-/** Tests for images of the archive; an archive that cannot be read may hold any image. */
+/** Tests for images of the archive; an unreadable archive may contain any image. */
 const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
   const names = new Set(
     Option.match(archive, { onNone: () => [], onSome: listArchiveNames }).map(({ name }) => normalizeImageName(name))

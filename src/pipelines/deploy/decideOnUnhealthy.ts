@@ -3,7 +3,7 @@ import type { OnUnhealthy } from "../../schema/deploy/Deploy.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Fate of an unhealthy version: by the request, else by `container.json`, else by the setting. */
+/** Handling of an unhealthy version: from the request, else from `container.json`, else from the setting. */
 export const decideOnUnhealthy = (
   ofRequest: OnUnhealthy | null | undefined,
   ofProject: OnUnhealthy | null | undefined

@@ -16,14 +16,14 @@ interface Known {
   readonly transfer: Transfer
 }
 
-/** Few deploys ask the platform: what does is loaded then. */
+/** Loaded on demand, because few deploys query the platform. */
 const askPlatform = (directory: string) =>
   Effect.flatMap(
     Effect.promise(() => import("../bridge/readPlatformAddresses.ts")),
     ({ readPlatformAddresses: platformAddresses }) => platformAddresses(directory)
   )
 
-/** Decides how each service that `bridged` names gets its new version. Changes nothing. */
+/** Decides how each service listed in `bridged` gets its new version. Changes nothing. */
 export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
   server: ServerAccess,
   directory: string,

@@ -68,14 +68,15 @@ const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrid
     })
     const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)
-    // Another deploy before the lock makes the facts stale. A plan is checked against facts read under the lock.
+    // A deploy that finished before the lock was acquired makes the facts stale. A plan is checked against facts read
+    // under the lock.
     if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(server, remotePath))
     return revision === ready.facts.revision && planHash === undefined && ready.facts.hasBridge !== true
       ? ready
       : yield* decided
   })
 
-/** Brings everything but the images to the server, beside what runs there. */
+/** Pulls images and uploads everything else that is not streamed into `docker load`, next to the files in use. */
 const uploadProject = (
   { remotePath, server }: DeployTarget,
   { facts, plan, toPull, transfer }: DeployDecision
@@ -161,7 +162,7 @@ export const deploy = Effect.fn("deploy")(function*(
   const program = limitConcurrentDeploys(server)(
     deployTo({ server, directory, remotePath: path }, overrides, requestedBy.name)
   )
-  // A restart reconciles with the recorded request, so it bears the override that then still holds.
+  // The recorded request includes the override, so that it still applies when a restarted service recovers the run.
   const request = { projectPath, remotePath, serverId: server.id, onUnhealthy }
   return yield* (yield* Runs).run(buildDeploySpec(server, directory, path, request), program)
 })

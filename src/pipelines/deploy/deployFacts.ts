@@ -5,7 +5,7 @@ import { listPlannedHooks } from "../hooks/Hooks.ts"
 import type { FactKinds, Facts } from "../plans/Fact.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 
-/** Kinds of facts that the plan of a deploy is made from. */
+/** Kinds of facts that a deploy plan is based on. */
 export const deployFactKinds: FactKinds = {
   labels: {
     target: "what is deployed, or where to,",
@@ -25,7 +25,7 @@ export const deployFactKinds: FactKinds = {
     (name !== "target" && moved.includes("target")) || (name === "values" && moved.includes("variables"))
 }
 
-/** The kinds of a decision: routes belong to it only where a service may be bridged, and hooks where there are any. */
+/** Kinds of facts for a decision: includes routes only if a service may be bridged, and hooks only if there are any. */
 export const listDeployFactKinds = ({ plan }: Pick<DeployDecision, "plan">): FactKinds =>
   plan.bridged === undefined && plan.hooks === undefined ? deployFactKinds : {
     ...deployFactKinds,
@@ -45,15 +45,15 @@ export interface DeployTarget {
 
 /** Digests of a project's files for its plan. */
 export interface ProjectDigests {
-  /** The sha256 of each file. */
+  /** Sha256 of each file by name. */
   readonly sha256: ReadonlyMap<string, string>
-  /** The keys of each env file. */
+  /** Keys of each env file by name. */
   readonly keys: ReadonlyMap<string, ReadonlyArray<string>>
-  /** The sha256 of an archive that could not be read; empty where it could, or where there is none. */
+  /** Sha256 of an archive that could not be read; empty if it could be, or if there is none. */
   readonly archive: string
 }
 
-/** Everything that the decision about a deploy follows from. */
+/** Facts that determine the decision about a deploy. */
 export const collectDeployFacts = (
   { directory, remotePath, server }: DeployTarget,
   { archive, facts, mode, onUnhealthy, plan, pull, rollouts }: DeployDecision,

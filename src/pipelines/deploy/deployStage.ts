@@ -6,7 +6,7 @@ import { LoadFailed } from "../activation/activate.ts"
 import { describeStateWithin } from "../activation/failureState.ts"
 import { BridgeRefused } from "../bridge/BridgeRefused.ts"
 
-/** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
+/** Runs a step whose failure fails the deploy: `Deploy failed at <step>: …`. */
 export const stage = makeStageExecutor((name, error) => {
   if (error instanceof DeployFailed || error instanceof DeployLocked || error instanceof DeployPlanMoved) return error
   if (error instanceof BridgeRefused) return error

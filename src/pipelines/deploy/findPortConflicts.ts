@@ -9,7 +9,7 @@ const words = (one: PortRange, other: PortRange): string => {
   return first === last ? `port ${first}${protocol}` : `ports ${first} to ${last}${protocol}`
 }
 
-/** Ports of the server that services publish and that containers of other stacks have. */
+/** Server ports that services publish but containers of other stacks already use. */
 export const findPortConflicts = (
   { compose }: Pick<DeployPlan, "compose">,
   taken: ReadonlyArray<OccupiedPorts>,

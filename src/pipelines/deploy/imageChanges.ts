@@ -5,7 +5,7 @@ import { blockSize, computePaddedSize } from "../archive/tarHeader.ts"
 import { computeTransferSize, listArchiveNames, resolveImageIds, type Transfer } from "../archive/transfer.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 
-/** Id of an image that is not known before it is loaded or pulled; differs from all others. */
+/** Id of an image that is unknown before it is loaded or pulled; different from all others. */
 export const unknownImage = "unknown"
 
 type Known = Pick<DeployDecision, "archive" | "facts" | "plan" | "transfer">
@@ -28,7 +28,7 @@ export const predictImageIds = (known: Known): ReadonlyMap<string, string> => {
   ])
 }
 
-/** Bytes to send for each image of an archive, by id; those that belong to no image count for the first. */
+/** Bytes to send for each image of an archive, by id; bytes that belong to no image are added to the first one. */
 const bytesByImage = (transfer: Transfer, known: Known): Map<string, number> => {
   const all = computeTransferSize(transfer, known.plan.archive)
   const bytes = new Map<string, number>()

@@ -49,11 +49,10 @@ const describeSent = (transfer: Transfer): string =>
 const parentSnapshotMissing = /parent snapshot \S+ does not exist/
 
 /**
- * Starts an activation and feeds it the images that the server lacks. What the server rejects is followed by more of the
- * archive, and at last by all of it as it is, each in an activation of its own. `sent` are the bytes on the wire, in all
- * attempts.
- * @param isCompressed whether the stream is compressed on its way
- * @param begin starts the activation with the source of its images, and with its standard input if there is any
+ * Starts an activation and feeds it the images that the server lacks. After a rejection it retries with more of the
+ * archive, finally with all of it, each time in a new activation. `sent` counts the bytes on the wire in all attempts.
+ * @param isCompressed true if the stream is compressed on its way
+ * @param begin starts the activation with the source of its images, and with standard input if there is any
  */
 export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
   server: ServerAccess,

@@ -12,28 +12,28 @@ import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
 import { normalizeRelativeName } from "../projects/files/normalizeRelativeName.ts"
 
-/** Desired state of a project on a server, by its files alone. */
+/** Desired state of a project on a server, derived from its files alone. */
 export interface DeployPlan {
   readonly compose: ComposeFile
   readonly archive: DeployFile | undefined
   readonly files: ReadonlyArray<DeployFile>
-  /** The names of those among them that are there for compose: `.env` and each `env_file`. */
+  /** Names of the files among them that compose reads: `.env` and each `env_file`. */
   readonly envFiles: ReadonlyArray<string>
-  /** The names of all images that the stack runs, each once. */
+  /** Names of all images that the stack runs, without duplicates. */
   readonly images: ReadonlyArray<string>
-  /** The project's own health time-out. */
+  /** The project's own health timeout. */
   readonly healthTimeout: Option.Option<Duration.Duration>
   /** Pull policy of `container.json`. */
   readonly pull?: PullPolicy | undefined
   /** `onUnhealthy` of `container.json`. */
   readonly onUnhealthy?: OnUnhealthy | undefined
-  /** Services of which two containers may run at once. */
+  /** Services that may have two running containers at once. */
   readonly bridged?: ReadonlyArray<string>
   /** Commands around the deploy. */
   readonly hooks?: Hooks
 }
 
-/** The services that a field names; fails for one that the compose file does not have. */
+/** Resolves the services that a field names; fails if the compose file does not have one of them. */
 const namedServices = (
   directory: string,
   { services }: ComposeFile,
@@ -50,7 +50,7 @@ const namedServices = (
     return yield* new ProjectFileInvalid({ file, reason })
   })
 
-/** Reads everything local that a deploy needs; fails where a file of the project is missing or cannot be used. */
+/** Reads everything local that a deploy needs; fails if a file of the project is missing or unusable. */
 export const planDeploy = Effect.fn("planDeploy")(function*(
   directory: string
 ): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {

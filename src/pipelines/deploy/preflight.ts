@@ -10,7 +10,7 @@ import type { DeployPlan } from "./planDeploy.ts"
 const spareKiB = 16 * 1024
 const mebibytes = (kib: number) => `${Math.floor(kib / 1024)} MiB`
 
-/** The bytes that a deploy brings to a server for sure. */
+/** Bytes that a deploy is certain to bring to a server. */
 export interface IncomingBytes {
   /** Stored in the remote path. */
   readonly files: number
@@ -46,8 +46,8 @@ export const findPreflightFailures = (
 }
 
 /**
- * Looks at everything that a deploy has to know of the server in one command.
- * @param planned for a plan: names of further images to resolve; the deployed state is read too
+ * Reads everything that a deploy needs to know about the server in one command.
+ * @param planned for a plan: names of further images to resolve; also reads the deployed state
  */
 export const runPreflight = Effect.fn("deploy.preflight")(function*(
   server: ServerAccess,

@@ -10,11 +10,11 @@ import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
-/** An image did not come from its registry. */
+/** A registry did not deliver an image. */
 export class PullRefused extends Data.TaggedError("PullRefused")<{
   readonly image: string
   readonly server: string
-  /** The registry's words, or Docker's. */
+  /** Message of the registry or of Docker. */
   readonly words: string
 }> {
   override get message() {
@@ -24,10 +24,10 @@ export class PullRefused extends Data.TaggedError("PullRefused")<{
   }
 }
 
-/** Layers are pulled and unpacked without a word for as long as they take. */
+/** Pulling and unpacking layers prints nothing until it is done. */
 const silence = "30 minutes"
 
-/** Has a server pull images from their registries. Those that came stay there when a later one does not. */
+/** Makes a server pull images from their registries. Images already pulled stay if a later one fails. */
 export const pullImages = Effect.fn("deploy.pullImages")(function*(
   server: ServerAccess,
   remotePath: string,

@@ -11,7 +11,7 @@ import { restoreRoutesAfter } from "../bridge/returnStep.ts"
 import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
 import { planDeploy } from "./planDeploy.ts"
 
-/** The run of a deploy: what it is, beside its program. */
+/** Specification of a deploy's run, apart from its program. */
 export const buildDeploySpec = (
   server: ServerAccess,
   directory: string,
@@ -27,8 +27,7 @@ export const buildDeploySpec = (
 })
 
 /**
- * Finishes a deploy whose service ended in the middle of it, by the release that the server kept: the project's files may
- * have changed since.
+ * Recovers an interrupted deploy from the release that the server recorded, since the project's files may have changed.
  */
 export const reconcileDeploy = (
   server: ServerAccess,

@@ -6,12 +6,12 @@ import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.
 import type { DeployDecision } from "./DeployDecision.ts"
 import { predictImageIds, unknownImage } from "./imageChanges.ts"
 
-/** Sources of the comparison of services, beside the decision. */
+/** Inputs for comparing services, apart from the decision. */
 export interface ServiceSources {
-  /** The texts of the compose file and `.env` that are to run; empty where there is none. */
+  /** Texts of the compose file and `.env` to run; empty if missing. */
   readonly compose: string
   readonly env: string
-  /** The names of files that are not the same on the server. */
+  /** Names of files that differ on the server. */
   readonly changedFiles: ReadonlySet<string>
 }
 
@@ -21,7 +21,7 @@ export interface ServiceChanges {
   readonly warnings: ReadonlyArray<string>
 }
 
-/** Version of a stack that is to run, and what is there now. */
+/** Version of a stack to run, with the deployed state. */
 export interface NextVersion {
   readonly services: ReadonlyArray<
     Pick<ComposeService, "envFiles" | "name" | "runs"> & { readonly image?: string | undefined }
@@ -34,8 +34,8 @@ export interface NextVersion {
 }
 
 /**
- * Decides about each service as compose does: it makes new containers where the service is written differently, where
- * an env file of it differs, or where its image is another one.
+ * Decides for each service as compose does. Compose recreates its containers if its definition, one of its env files or
+ * its image differs.
  */
 export const decideServiceChanges = (
   { after, fileName, services: wanted, there }: NextVersion,

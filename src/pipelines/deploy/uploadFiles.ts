@@ -8,10 +8,10 @@ import { type ByteCount, countBytes } from "../../services/runs/events/countByte
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
 
-// Three files at once leave a channel for the lock.
+// Three concurrent uploads leave a channel for the lock.
 const uploadsAtOnce = 3
 
-/** Uploads one file among the incoming ones and checks its size and sha256 on the server. */
+/** Uploads one file to its temporary path and verifies its size and sha256 on the server. */
 const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile, count: ByteCount) =>
   Effect.gen(function*() {
     const ssh = yield* Ssh
@@ -29,9 +29,9 @@ const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile, 
   }).pipe(Effect.withSpan("deploy.uploadFile", { attributes: { name: file.name, bytes: file.size } }))
 
 /**
- * Uploads files beside their places; the activation moves them there. A file whose hash the server already has is not
- * sent.
- * @param known the sha256 of what the server has, by name
+ * Uploads files to temporary paths, from where the activation moves them. Skips files whose hash the server already
+ * has.
+ * @param known sha256 of the files on the server, by name
  * @returns the files that were sent
  */
 export const uploadFiles = Effect.fn("deploy.upload")(function*(

@@ -9,7 +9,7 @@ import { buildUpdateFields } from "../applications/changes.ts"
 import { computeDriftDiffs } from "../applications/computeDriftDiffs.ts"
 import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformFile.ts"
 
-/** Declared values, whose spelling the record adopts where the platform means the same. */
+/** Declared values; the record adopts their spelling if the platform means the same by its own. */
 export const buildDeclaredValues = (plan: AppPlan) => ({
   ...buildUpdateFields(plan),
   ...Option.match(plan.domain, { onNone: () => ({}), onSome: (domain) => ({ fqdn: `https://${domain}` }) })
@@ -31,7 +31,7 @@ export const compareEntry = Effect.fn("compareEntry")(function*(
   const platform = yield* Platform
   const plan = yield* planEntry(projectPath, declared)
   const before = yield* appliedPlan(projectPath, record.name)
-  // Identical concurrent reads share one call; each adopts the spelling of what it is compared with.
+  // Identical concurrent reads share one call; each result adopts the spelling of the values that it is compared with.
   const [app, applied] = yield* Effect.all([
     platform.declared(record, buildDeclaredValues(plan)),
     Effect.transposeMapOption(

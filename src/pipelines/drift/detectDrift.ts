@@ -27,7 +27,7 @@ import { compareEntry } from "./compareEntry.ts"
 
 /** Differences between an application and its declared entry, without secrets. */
 export interface DetectedDrift {
-  /** Compared fields, as the specification lists them. */
+  /** Compared fields, in the order of the specification. */
   readonly diffs: ReadonlyArray<DriftDiff>
   readonly routes: ReadonlyArray<DriftPart>
   readonly hook: ReadonlyArray<DriftPart>
@@ -49,7 +49,7 @@ const staying = ({ declared: local, field, label, live: remote, remedy }: Stayin
 
 const nothing = { routes: [], unknown: [], others: [] }
 
-/** Finds the server of the application: what would stop an upsert here counts as a difference. */
+/** Finds the server of the application; a reason that would stop an upsert counts as a difference. */
 const targetOf = (plan: AppPlan) =>
   Effect.either(
     Option.isNone(plan.server) ? Effect.zipRight(requirePort(plan), findPlatformTarget(plan)) : findPlatformTarget(plan)

@@ -16,8 +16,8 @@ import { detectDrift, type DriftServices } from "./detectDrift.ts"
 const unlessEmpty = <K extends string, A>(key: K, all: ReadonlyArray<A>) => all.length === 0 ? {} : { [key]: all }
 
 /**
- * Compares an application with what its project declares, and with what the last upsert applied; changes nothing. A
- * difference that the changelog knows the applied value of says which side has moved since.
+ * Compares an application with its declaration and with what the last upsert applied; changes nothing. A difference
+ * says which side has changed since, if the changelog has the applied value.
  */
 export const drift = Effect.fn("drift")(function*(
   { appName, projectPath }: AppRequest
@@ -41,7 +41,7 @@ export const drift = Effect.fn("drift")(function*(
   const { name, uuid } = found.value
   const judged = yield* detectDrift(projectPath, declared.value, found.value, live)
   const { diffs, hook, others, routes, unknown } = judged
-  // Each spelling of the path is the same project: a new one is no new drift.
+  // Resolved, because another spelling of the same path must not count as new drift.
   const directory = (yield* Path.Path).resolve(projectPath)
   yield* reportDrift({ projectPath: directory, appName: name }, judged)
   return {

@@ -41,8 +41,8 @@ const bounded = <E>(content: Stream.Stream<Uint8Array, E>, path: string) =>
   )
 
 /**
- * Opens the editor of the setting `editor.command` on a copy of a server's file and a local file. The copy is private
- * and has the file's own name; it stays, because the editor outlives the request.
+ * Opens the editor of the setting `editor.command` on a copy of a server's file and a local file. The copy is private,
+ * has the file's own name, and is kept because the editor outlives the request.
  */
 export const editorDiff = Effect.fn("editorDiff")(function*(
   { localPath, remoteFilePath, serverId }: EditorDiffRequest

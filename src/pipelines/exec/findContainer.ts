@@ -23,7 +23,7 @@ const ask = (server: ServerAccess, command: RemoteCommand) =>
       new DockerUnusable({ reason: describeDockerRefusal(message, server) }))
   )
 
-/** Chooses the service that was meant. */
+/** Selects the requested service. */
 const serviceOf = (containers: ReadonlyArray<StackContainer>, wanted: string | undefined, where: string) => {
   const services = Array.dedupe(containers.map(({ service }) => service))
   const [only, ...others] = services
@@ -44,7 +44,7 @@ const serviceOf = (containers: ReadonlyArray<StackContainer>, wanted: string | u
 
 const byNumber = Order.mapInput(Order.number, ({ number }: StackContainer) => number)
 
-/** Finds the running container of a service by the labels of Compose: the first where it has several. */
+/** Finds the running container of a service by the labels of Compose; the first one if there are several. */
 export const findContainer = Effect.fn("findContainer")(function*(
   server: ServerAccess,
   remotePath: string,

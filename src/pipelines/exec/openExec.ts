@@ -12,15 +12,15 @@ import { renderCommand } from "../../services/ssh/remoteShell.ts"
 import { resolveStack } from "../servers/resolveStack.ts"
 import { findContainer, findShell } from "./findContainer.ts"
 
-/** A command that runs in a container until the scope closes. */
+/** A running command in a container, until the scope closes. */
 export interface StartedExec {
   readonly opened: ExecOpened
   readonly events: OpenExec["events"]
 }
 
 /**
- * Runs a command in a container of a stack, or a shell where none is given. It is recorded in the history before: who, which
- * container and which command, never what is typed or printed.
+ * Runs a command in a container of a stack, or a shell if none is given. Records user, container and command in the
+ * history before the start, never input or output.
  */
 export const openExec = Effect.fn("openExec")(function*(
   serverId: string,
@@ -38,7 +38,7 @@ export const openExec = Effect.fn("openExec")(function*(
   const words = command ?? [yield* findShell(server, container)]
   const { useSudo } = server
   const execute = (mark: string) => execCommand(container, mark, words, { sudo: useSudo, terminal })
-  // The history has no command that cannot be sent.
+  // Rendered first, so that a command that cannot be sent is not recorded in the history.
   yield* renderCommand(execute("0".repeat(markLength)))
   const secrets = yield* secretsInUse
   const told = words.map((word) => scrubText(word, secrets))

@@ -67,7 +67,7 @@ const finding = <R>(
     })
   )
 
-/** Docker and compose on a server, and whether they fit each other. */
+/** Checks Docker and compose on a server and their compatibility. */
 const checkServer = ({ id, name: server }: Server) =>
   Effect.gen(function*() {
     const name = `server ${server}`
@@ -101,7 +101,7 @@ const checkProxy = Effect.gen(function*() {
   }
 })
 
-/** Checks that webhooks can be set up, on the repository of the first application that has one. */
+/** Checks that webhooks can be set up, using the repository of the first application that has one. */
 const checkGitHost = Effect.gen(function*() {
   const owner = yield* (yield* Settings).get("gitHost.owner")
   const apps = yield* (yield* Platform).applications
@@ -119,8 +119,8 @@ const noSettings = (file: string) => ({
 })
 
 /**
- * Looks at everything that the service depends on, without changing anything: a line each, with how long it took and,
- * for what an operator can fix, one sentence of how.
+ * Checks everything that the service depends on, without changing anything. Each finding has its duration and, if an
+ * operator can fix the problem, one sentence with the remedy.
  */
 export const checkDependencies = Effect.gen(function*() {
   const settings = yield* Settings

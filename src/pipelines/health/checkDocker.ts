@@ -6,7 +6,7 @@ import { findComposeFailure } from "../activation/readServerFacts.ts"
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 import { formatWholeMebibytes, leastFree } from "./checkState.ts"
 
-/** Docker and compose on a server, whether they fit each other, and the room that they have. */
+/** Checks Docker and compose on a server, their compatibility and the free disk space. */
 export const checkDocker = Effect.fn("health.checkDocker")(function*(access: ServerAccess) {
   const questions = { remotePath: "~/containers", images: [], files: [], layers: false, thorough: true }
   const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))

@@ -4,7 +4,7 @@ import type { Finding } from "../../schema/Health.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** The settings that an upsert needs and that nothing else would ask for before it, with what each is for. */
+/** Settings that only an upsert needs, with their purposes. */
 export const upsertSettings = {
   "platform.projectUuid": "the project of the platform that new applications are created in",
   "platform.privateKeyUuid": "the deploy key with which the platform reads repositories",
@@ -20,7 +20,7 @@ const isMissing = (name: keyof typeof upsertSettings, file: string) => ({
   fix: `Set ${name} in ${file}: ${upsertSettings[name]}`
 })
 
-/** Checks that a setting which upserts need exists; never shows its value. */
+/** Checks that a setting which upserts need exists; never reveals its value. */
 export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -28,7 +28,7 @@ export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =
     return Option.isSome(value) ? isSet(name) : isMissing(name, settings.file)
   })
 
-/** Settings that refer to objects of the platform, and how each is looked up there. */
+/** Settings that refer to objects of the platform, with the lookup of each. */
 const named = {
   "platform.projectUuid": ["project", "projectName"],
   "platform.privateKeyUuid": ["deploy key", "privateKeyName"]

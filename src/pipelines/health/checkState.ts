@@ -7,14 +7,14 @@ import { resolveHomeDirectory } from "../../services/local/resolveHomeDirectory.
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Less than this of free disk, in bytes, is a finding. */
+/** Minimum free disk space in bytes; less is a finding. */
 export const leastFree = 512 * 1024 * 1024
 
-/** Bytes in words: `1,234 MiB`. */
+/** Formats bytes as `1,234 MiB`. */
 export const formatWholeMebibytes = (bytes: number): string =>
   `${Math.floor(bytes / 1024 / 1024).toLocaleString("en-US")} MiB`
 
-/** A directory of this machine and how many bytes its disk has free. */
+/** A local directory and the free bytes of its disk. */
 export interface FreeSpace {
   readonly directory: string
   readonly free: number
@@ -43,13 +43,13 @@ export const checkFreeDisk = (rooms: ReadonlyArray<FreeSpace>): Finding => {
 const isThere = (directory: string) =>
   Effect.map(Effect.flatMap(LocalFiles, ({ find }) => find(directory)), Option.isSome)
 
-/** Checks free disk space for archives, settings and the run history; a directory that is missing takes none. */
+/** Checks free disk space for archives, settings and the run history; ignores missing directories. */
 export const checkDisk = Effect.gen(function*() {
   const path = yield* Path.Path
   const { file, get } = yield* Settings
   const directories = new Set([yield* get("projects.root"), path.dirname(file)])
   const existing = yield* Effect.filter(directories, isThere)
-  // A fresh installation has neither yet: the room is that of the first user's home then.
+  // A fresh installation has neither directory yet, so the home directory is checked.
   const looked = existing.length === 0 ? [resolveHomeDirectory()] : existing
   return checkFreeDisk(
     yield* Effect.forEach(looked, (directory) => Effect.map(readFreeDisk(directory), (free) => ({ directory, free })))
@@ -57,8 +57,8 @@ export const checkDisk = Effect.gen(function*() {
 })
 
 /**
- * Checks the directory of the projects. The default one that nobody has created yet is not set up, like every part that no
- * setting names; one that the settings name has to be there.
+ * Checks the projects directory. A missing default directory counts as not set up, like every part without a setting;
+ * one that a setting names must exist.
  */
 export const checkProjects = Effect.gen(function*() {
   const name = projectsFinding

@@ -3,14 +3,13 @@ import type { Health } from "../../schema/Health.ts"
 import { version } from "../../schema/version.ts"
 
 /**
- * Health of the service: its uptime since `startedAt` (milliseconds since 1970) and, when asked
- * deeply, its dependencies.
+ * Health of the service: its uptime since `startedAt` (milliseconds since 1970) and, with `deep`, its dependencies.
  */
 export const health = Effect.fn("health")(function*({ deep, startedAt }: { deep: boolean; startedAt: number }) {
   const uptimeSeconds = Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1000)
   const shallow: Health = { status: "ok", version, uptimeSeconds }
   if (!deep) return shallow
-  // Few look deeply: what does is loaded then.
+  // Loaded on demand, because few requests are deep.
   const { checkDependencies } = yield* Effect.promise(() => import("./checkDependencies.ts"))
   const dependencies = yield* checkDependencies
   const found: Health = {

@@ -18,7 +18,7 @@ const parts = {
 
 type Part = keyof typeof parts
 
-/** The parts that a line is about; the git host is asked about the platform's applications. */
+/** Parts that a finding is about; the git host check also needs the platform's applications. */
 const partsOf = (line: string): ReadonlyArray<Part> => {
   if (line === "git host") return ["gitHost", "platform"]
   if (line === "proxy file") return ["proxy"]
@@ -29,13 +29,13 @@ const partsOf = (line: string): ReadonlyArray<Part> => {
 const isUsed = (part: Part) =>
   Effect.gen(function*() {
     const settings = yield* Settings
-    // A setting that cannot be read is one that somebody has written.
+    // A setting that cannot be read has been set.
     const isSet = (name: SettingName) =>
       Effect.match(settings.find(name), { onFailure: () => true, onSuccess: Option.isSome })
     return yield* Effect.exists(parts[part], isSet)
   })
 
-/** Marks, among the lines that are not well, those about a part that no setting names: nobody has set it up yet. */
+/** Marks failed findings about a part without any setting as not set up. */
 export const markNotSetUp = Effect.fn("health.markNotSetUp")(function*(lines: ReadonlyArray<Finding>) {
   const used = { platform: yield* isUsed("platform"), gitHost: yield* isUsed("gitHost"), proxy: yield* isUsed("proxy") }
   return lines.map((line): Finding =>

@@ -27,7 +27,7 @@ const secretOf = (given: Redacted.Redacted | null | undefined, stored: Secret): 
 const withValue = (credentials: { readonly [Name in keyof Credentials]: Credentials[Name] | undefined }): Credentials =>
   Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined))
 
-/** Stored credentials, for the same user at the same address on the same route. */
+/** Stored credentials, only for the same user, address and route. */
 const keptCredentials = (
   { host, jump, port, username }: Pick<ServerInput, "host" | "jump" | "port" | "username">,
   stored: Option.Option<StoredAccess>
@@ -42,7 +42,7 @@ const keptCredentials = (
       })
   })
 
-/** The server that is tested. Stored credentials only go to the host, port and user that they are stored for. */
+/** Server to test. Stored credentials are only sent to the host, port and user that they are stored for. */
 const accessOf = (input: ServerInput) =>
   Effect.gen(function*() {
     const { host, id, name, port = usualSshPort, privateKey, useSudo = false, username } = input
@@ -67,7 +67,7 @@ const accessOf = (input: ServerInput) =>
     return access
   })
 
-/** The fields whose value is read from elsewhere once it is stored, and from nowhere before. */
+/** Fields that refer to a value elsewhere, which is only read once the server is stored. */
 const referring = ({ passphrase, password, privateKey, sudoPassword }: ServerInput): ReadonlyArray<string> => {
   const given = { password, sudoPassword, passphrase, privateKey }
   return Object.entries(given).flatMap(([name, value]) => {
@@ -113,9 +113,9 @@ const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
   )
 
 /**
- * Tests the connection to a server that may not be stored yet: its host key, the log-in, sudo and Docker. Nothing is
- * changed there or here, its key is not remembered, and a server with a new key gets no credential before somebody has
- * confirmed its fingerprint.
+ * Tests the connection to a server that may not be stored yet: its host key, the login, sudo and Docker. Changes
+ * nothing and does not store the host key. A server with a new key gets no credentials until its fingerprint is
+ * confirmed.
  */
 export const testServer = Effect.fn("testServer")(function*(
   { hostKey: confirmed, ...input }: ServerTestRequest

@@ -14,7 +14,7 @@ export interface Hooks {
   readonly beforeDeploy: ReadonlyArray<ReadonlyArray<string>>
   readonly beforeStart: Option.Option<StartHook>
   readonly afterDeploy: ReadonlyArray<ReadonlyArray<string>>
-  /** Time for each command. */
+  /** Time limit of each command. */
   readonly timeout: Duration.Duration
 }
 
@@ -25,7 +25,7 @@ export class HookFailed extends Data.TaggedError("HookFailed")<{ readonly reason
   }
 }
 
-/** The hooks that `container.json` declares; nothing where it has no command. */
+/** Hooks that `container.json` declares; undefined if it has no command. */
 export const toHooks = (declared: DeployHooks | null | undefined): Hooks | undefined => {
   const hooks: Hooks = {
     beforeDeploy: declared?.beforeDeploy ?? [],
@@ -37,7 +37,7 @@ export const toHooks = (declared: DeployHooks | null | undefined): Hooks | undef
   return beforeDeploy.length + afterDeploy.length === 0 && Option.isNone(beforeStart) ? undefined : hooks
 }
 
-/** The commands in their order, as a plan lists them and its hash binds them. */
+/** Commands in their order, as a plan lists them and its hash covers them. */
 export const listPlannedHooks = ({ afterDeploy, beforeDeploy, beforeStart }: Hooks): ReadonlyArray<PlannedHook> => [
   ...beforeDeploy.map((command): PlannedHook => ({ when: "beforeDeploy", command })),
   ...Option.toArray(beforeStart).map((hook): PlannedHook => ({ when: "beforeStart", ...hook })),

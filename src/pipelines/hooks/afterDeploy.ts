@@ -5,9 +5,9 @@ import type { Hooks } from "./Hooks.ts"
 import { type HookedDeploy, runLocalHook } from "./localHooks.ts"
 
 /**
- * Runs the hook after a deploy whose stack is healthy. One that fails makes the new version unhealthy, so that
- * `onUnhealthy` decides about it.
- * @param release id of the new version, where the server keeps it
+ * Runs the hook after a deploy whose stack is healthy. If it fails, the new version counts as unhealthy, and
+ * `onUnhealthy` applies.
+ * @param release id of the new version, if the server recorded it
  */
 export const runAfterDeploy = (
   deploy: HookedDeploy,

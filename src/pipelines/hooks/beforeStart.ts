@@ -8,21 +8,23 @@ import { uncancellable } from "../../services/runs/uncancellable.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { Hooks } from "./Hooks.ts"
 
-/** Lines of a release's manifest that have an activation run the hook before it starts the stack; none without one. */
+/**
+ * Lines of a release's manifest that make an activation run the hook before it starts the stack; empty without a hook.
+ */
 export const buildStartHookLines = (hooks: Hooks | undefined, run: string): ReadonlyArray<string> =>
   Option.match(hooks?.beforeStart ?? Option.none(), {
     onNone: () => [],
     onSome: ({ command, service }) => {
       const name = `berth-${service}-run-${computeSha256(`${run}\n${service}`).slice(0, 12)}`
       const seconds = Math.ceil(Duration.toSeconds(hooks?.timeout ?? Duration.zero))
-      // An empty argument stays a line.
+      // The prefix keeps an empty argument as a line.
       return [`hook\t${service}\t${name}\t${seconds}`, ...command.map((argument) => `argument\tx${argument}`)]
     }
   })
 
 /**
- * Has the server stop the hook when its run is cancelled, or not begin it; it takes everything back then.
- * @param lines of the hook in the release's manifest; without any, nothing is to be stopped
+ * Makes the server stop the hook, or not start it, and undo the activation if the run is cancelled.
+ * @param lines lines of the hook in the release's manifest; without any, there is nothing to stop
  */
 export const stopHookWhenCancelled =
   (server: ServerAccess, remotePath: string, lines: ReadonlyArray<string>) =>

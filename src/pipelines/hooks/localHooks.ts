@@ -12,7 +12,7 @@ import { HookFailed } from "./Hooks.ts"
 const keptOutput = 16 * 1024
 const shownLines = 3
 
-/** Deploy that hooks belong to. */
+/** Deploy that a hook belongs to. */
 export interface HookedDeploy {
   readonly server: Pick<ServerAccess, "name">
   readonly directory: string
@@ -30,8 +30,8 @@ const variablesOf = ({ directory, remotePath, server }: HookedDeploy, hook: Hook
 const lastLines = (output: string): string => output.trim().split("\n").slice(-shownLines).join("\n")
 
 /**
- * Runs the commands of a hook on this machine, in the project's directory, one after the other; fails with the first that
- * fails. Its output is the run's. Interruption ends the whole process group of the one that runs.
+ * Runs the commands of a hook on this machine one after the other, in the project's directory; fails with the first
+ * failure. Their output is added to the run's. Interruption kills the process group of the running command.
  * @param more further variables
  */
 export const runLocalHook = Effect.fn("hooks.runLocal")(function*(

@@ -3,30 +3,30 @@ import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 
 /** Values for the templates of a project's files. */
 export interface NewDeployment {
-  /** A name that Docker takes for an image, a service and a container. */
+  /** Name that is valid for an image, a service and a container in Docker. */
   readonly name: string
   readonly imageFile: string
   readonly containerPort: number
   readonly hostPort: number
 }
 
-/** A name that Docker takes for an image, a service and a container, made of a directory's name. */
+/** Derives a name that is valid for a Docker image, service and container from a directory's name. */
 export const toDockerName = (directoryName: string): string => {
   const plain = directoryName.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
   const name = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|(?<!-)-+$/g, "")
   return name === "" ? "app" : name
 }
 
-/** `container.json`. A server that is not known yet is left to fill in, as are the files and services that it may name. */
+/** `container.json`; leaves an unknown server and the optional files and services to fill in. */
 export const renderContainerJson = (remotePath: string, server: string): string =>
   `${JSON.stringify({ serverId: server, remotePath, files: [], bridged: [] }, undefined, 2)}\n`
 
-/** `.env`: the port under which the server's host serves the container. */
+/** `.env`: the server's port for the container. */
 export const renderEnvFile = ({ hostPort }: NewDeployment): string => `${hostPortKey}=${hostPort}\n`
 
 /**
  * `compose.yml`: one service that runs the built image.
- * @param hostPort how the file names the port: `${HOST_PORT}`
+ * @param hostPort reference to the port in the file: `${HOST_PORT}`
  */
 export const renderComposeYaml = ({ containerPort, name }: NewDeployment, hostPort: string): string => {
   const stack = {
@@ -40,7 +40,7 @@ export const renderComposeYaml = ({ containerPort, name }: NewDeployment, hostPo
       }
     }
   }
-  // Version 1.1 is what older readers of the file go by: it puts quotes around a name like 123 or "on".
+  // Older YAML parsers assume version 1.1, in which a name like 123 or "on" needs quotes.
   return new Document(stack, { version: "1.1" }).toString({ directives: false })
 }
 

@@ -18,7 +18,7 @@ const portOf = (text: string): Option.Option<number> => {
   return Option.filter(Option.fromNullable(first).pipe(Option.map(Number)), (port) => port >= 1 && port <= 65535)
 }
 
-/** The first TCP port that an image build file exposes in its last stage, or else in an earlier one. */
+/** First TCP port exposed in the last stage of an image build file, else in an earlier stage. */
 export const findExposedPort = (imageFile: string): Option.Option<number> => {
   const values = new Map<string, string>()
   const stages: Array<Array<number>> = [[]]

@@ -31,17 +31,17 @@ import { findExposedPort } from "./findExposedPort.ts"
 import { renderBuildScripts } from "./renderBuildScripts.ts"
 import { renderDockerIgnore } from "./renderDockerIgnore.ts"
 
-/** A string of JSON has its quotes escaped, so nothing else of a valid file looks like this. */
+/** Quotes within a JSON string are escaped, so nothing else in a valid file matches this. */
 const emptyServer = /("serverId"\s*:\s*)""/
 
 /**
- * Names a server in a `container.json` that leaves its `serverId` empty, as `init` writes it where there are several; all
- * else in the file stays as it is.
- * @returns true if the file is changed, or with a plan would be
+ * Fills in an empty `serverId` of a `container.json`, as `init` writes it if there are several servers. Leaves the rest
+ * of the file as it is.
+ * @returns true if the file is changed, or would be in a plan
  */
 const fillServer = Effect.fn("init.fillServer")(function*(directory: string, server: string, isPlan: boolean) {
   if (server === "") return false
-  // The project's problems report a file that cannot be used.
+  // An unusable file is reported with the project's problems.
   const config = yield* Effect.option(readContainerConfig(directory))
   if (!Option.exists(config, ({ serverId }) => serverId === "")) return false
   const text = Option.getOrElse(yield* readProjectText(directory, containerConfigName), () => "")
@@ -56,8 +56,8 @@ const fillServer = Effect.fn("init.fillServer")(function*(directory: string, ser
 const usualContainerPort = 3000
 
 /**
- * The next port that nothing uses, be it another project that is not deployed yet; or the first one of all where nobody
- * can tell in time. Ports that are known to be hidden are another matter: one of them might be handed out a second time.
+ * Next port that nothing uses, including projects that are not deployed yet, or the first port if the lookup takes too
+ * long. Fails if a used port may be hidden, because it could be assigned twice.
  */
 const hostPortOf = portEvidence.pipe(
   Effect.map((next) => next.nextPort),
@@ -68,7 +68,7 @@ const hostPortOf = portEvidence.pipe(
   })
 )
 
-/** The names of what is written, and of what stands for it just as well. */
+/** Names of the written files and of their equivalents. */
 const providedNames = [
   containerConfigName,
   ...composeFileNames,
@@ -79,7 +79,7 @@ const providedNames = [
 ]
 
 interface Wanted {
-  /** The file that is written; the names after it stand for it just as well. */
+  /** The written file, followed by names of equivalent files. */
   readonly names: readonly [string, ...ReadonlyArray<string>]
   readonly content: string
   readonly mode: number
@@ -104,14 +104,14 @@ const serverToName = (wanted: string | null | undefined) =>
       const server = yield* settings.server(wanted)
       return formatServerReference(yield* settings.servers, server)
     }
-    // Settings that cannot be read keep nobody from preparing a project.
+    // Unreadable settings do not prevent preparing a project.
     const [only, ...others] = yield* Effect.orElseSucceed(settings.servers, () => [])
     return only === undefined || others.length > 0 ? "" : only.name
   })
 
 /**
- * Writes the files that a project's deployment needs and the project does not have: `container.json`, `compose.yml`,
- * `.env`, the build scripts and `.dockerignore`. Nothing that exists is touched, but for an empty `serverId`.
+ * Writes the missing files of a project's deployment: `container.json`, `compose.yml`, `.env`, the build scripts and
+ * `.dockerignore`. Existing files are not changed, except for an empty `serverId`.
  */
 export const init = Effect.fn("init")(function*(
   { plan = false, projectPath, remotePath, serverId }: InitRequest
@@ -129,7 +129,7 @@ export const init = Effect.fn("init")(function*(
   const imageFile = Option.getOrElse(findFirstNamed(present, imageFileNames), () => imageFileNames[0])
   const imageText = Option.getOrElse(yield* readProjectText(directory, imageFile), () => "")
   const env = yield* readProjectText(directory, ".env")
-  // An .env that is kept and names no port leaves it to the compose file.
+  // If an existing .env names no port, the compose file decides it.
   const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== hostPortKey))
   const needsPort = Option.isNone(env) || keptWithoutPort
   const deployment = {

@@ -14,8 +14,8 @@ interface Script {
 const isWritten = (content: string, text: string) => text.replaceAll("\r\n", "\n") === content
 
 /**
- * The build scripts that a project should have: both, or where it has one that `init` did not write, no other beside it,
- * which would build something else where PowerShell is missing.
+ * Build scripts that a project should have. Both, unless it has one that `init` did not write: a generated script next
+ * to it would build something else if PowerShell is missing.
  */
 export const renderBuildScripts = (
   directory: string,

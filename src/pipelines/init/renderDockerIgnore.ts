@@ -3,7 +3,7 @@ import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts
 import { containerConfigName, platformFileName } from "../../schema/projects/Project.ts"
 
 const archive = "*.tar"
-/** Files that never belong in an image: earlier archives, the server's own data, and files that only Berth reads. */
+/** Files that never belong in an image: old archives, the server's own data, and files that only Berth reads. */
 const ignored = [
   archive,
   ".env",
@@ -21,14 +21,14 @@ const isIgnored = (path: string): boolean =>
 const words = (text: string): ReadonlyArray<string> =>
   text.startsWith("[") ? [...text.matchAll(/"([^"]*)"/g)].map(([, word = ""]) => word) : text.split(/\s+/)
 
-/** The files of the project that an image build file copies by their names. */
+/** Project files that an image build file copies by name. */
 const copied = (imageFile: string): ReadonlyArray<string> =>
   imageFile.replace(/\\[ \t]*\r?\n/g, " ").split(/\r?\n/).flatMap((line) => {
     const [, flags = "", rest = ""] = /^(?:copy|add)\s+((?:--\S+\s+)*)(\S[^]*)$/i.exec(line.trim()) ?? []
     return /(^|\s)--from=/.test(flags) ? [] : words(rest).slice(0, -1)
   }).map((path) => path.replace(/^\.?\/+/, "").replace(/(?<!\/)\/+$/, ""))
 
-/** `.dockerignore`: keeps out of the image what does not belong there, but for what its build file asks for. */
+/** `.dockerignore`: keeps unneeded files out of the image, except those that its build file copies. */
 export const renderDockerIgnore = (imageFile: string): string => {
   const wanted = [...new Set(copied(imageFile).filter(isIgnored))]
   return [

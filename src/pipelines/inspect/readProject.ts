@@ -11,7 +11,7 @@ import { inspectProject } from "../projects/inspectProject.ts"
 import { redactProject } from "../projects/redactProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
 
-/** Deployable contents of one directory, with every problem in its files. */
+/** Reads the deployable contents of one directory, with every problem in its files. */
 export const readProject = Effect.fn("readProject")(function*(
   { projectPath }: InspectRequest
 ): Effect.fn.Return<LocalProject, DirectoryRefused, LocalFiles | Path.Path | Settings> {
@@ -26,7 +26,7 @@ export const readProject = Effect.fn("readProject")(function*(
     ...yield* problemsOf(project.hasComposeFile, readComposeFile(directory)),
     ...yield* problemsOf(project.hasPlatformJson, readPlatformFile(directory))
   ]
-  // Settings that cannot be read hide nothing of the project.
+  // Unreadable settings do not hide anything of the project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   const resolved = resolveServer(stored)(project)
   return yield* redactProject(problems.length === 0 ? resolved : { ...resolved, problems })

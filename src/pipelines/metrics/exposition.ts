@@ -5,7 +5,7 @@ const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 
 const escapeHelp = (text: string) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
 
-/** Escapes the value of a label as the exposition format wants it. */
+/** Escapes the value of a label for the exposition format. */
 export const escapeLabel = (text: string): string => escapeHelp(text).replaceAll("\"", "\\\"")
 
 const labelsOf = (labels: ReadonlyArray<readonly [name: string, value: string]>): string => {
@@ -56,7 +56,7 @@ const head = (name: string, help: string, type: string) => [
   `# TYPE ${name} ${type}`
 ]
 
-/** Writes metrics in Prometheus' text format, those of one name together. */
+/** Writes metrics in Prometheus' text format, grouped by name. */
 export const formatMetrics = (pairs: ReadonlyArray<Pair>, gauges: ReadonlyArray<Gauge>): string => {
   const names = [...new Set(pairs.map(({ metricKey }) => metricKey.name))].toSorted()
   const families = names.flatMap((name) => {

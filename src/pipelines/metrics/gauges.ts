@@ -2,7 +2,7 @@ import { Effect, Metric } from "effect"
 import { type Gauge, makeEventLoopDelay } from "../../services/metrics/eventLoopDelay.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 
-/** Makes a reader of the numbers that are not counted but looked up. */
+/** Creates a reader of the gauges, which are sampled and not counted. */
 export const makeGauges = () => {
   const eventLoopDelay = makeEventLoopDelay()
   return Effect.gen(function*() {
@@ -17,7 +17,7 @@ export const makeGauges = () => {
 
 const gauges = makeGauges()
 
-/** Records these numbers beside the counted ones, for the export; while the store is away, those of before stay. */
+/** Records the gauges next to the counters for the export; keeps the previous values while the store is unavailable. */
 export const recordGauges = gauges.pipe(
   Effect.flatMap(Effect.forEach(
     ({ help, name, value }) => Metric.set(Metric.gauge(name, { description: help }), value),

@@ -3,10 +3,10 @@ import { metricPrefix } from "../../services/metrics/metrics.ts"
 import { formatMetrics } from "./exposition.ts"
 import { makeGauges } from "./gauges.ts"
 
-// The event loop is measured since the last scrape, whatever is exported meanwhile.
+// Measures the event loop since the last scrape, independent of exports.
 const gauges = makeGauges()
 
-/** Numbers about this process, in Prometheus' text format. */
+/** Metrics of this process in Prometheus' text format. */
 export const metrics = Effect.gen(function*() {
   const read = yield* gauges
   const isCounted = (name: string) => name.startsWith(metricPrefix) && read.every((gauge) => gauge.name !== name)

@@ -55,7 +55,7 @@ const stackOf = (
   known: ReadonlySet<string>
 ): ReadonlyArray<NeedsCare> => {
   if (stack === undefined || run !== null || state === "running" || state === "not deployed") return []
-  // The server, or the file, is listed with the same reason.
+  // The server or the file is already listed with the same reason.
   if (state === "unknown" && (stateReason === null || known.has(stateReason))) return []
   const { containers, failing, observedAt, remotePath, serverId, serverName } = stack
   const detail = state === "unknown"
@@ -110,7 +110,7 @@ const order: ReadonlyArray<CareKind> = ["server", "files", "run", "stack", "rout
 
 const rankOf = ({ kind, severity }: NeedsCare) => (severity === "bad" ? 0 : order.length) + order.indexOf(kind)
 
-/** Finds what needs care, most severe first; a cause that several things share is listed once. */
+/** Finds what needs attention, most severe first; a common cause of several problems is listed once. */
 export const findNeedsCare = (
   { applications, errors, observedAt, projects, servers }: Observed,
   routes: ReadonlyArray<BrokenRoute>

@@ -4,7 +4,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 
-/** Newest runs in which the last one of each project is looked for. */
+/** Number of newest runs to search for the last run of each project. */
 const lastRunsAmong = 200
 
 export const recentRuns = Effect.flatMap(
@@ -14,7 +14,7 @@ export const recentRuns = Effect.flatMap(
 
 const longestReason = 300
 
-/** A run in short, with the first line of why it failed. */
+/** Summary of a run, with the first line of its failure reason. */
 export const summarizeLastRun = (run: Run): LastRun => {
   const [line = ""] = (findFinalMessage(run) ?? "").split("\n")
   const reason = run.state === "succeeded" || line === "" ? null : line.slice(0, longestReason)

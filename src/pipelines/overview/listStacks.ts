@@ -42,7 +42,7 @@ const stackOn = ({ server, stackAt }: ServerObservation, remotePath: string): Ob
     }
 }
 
-/** Stack at a place that `container.json` names. */
+/** Stack at a place named in `container.json`. */
 const namedStack = (
   { remotePath, serverId }: ProjectTarget,
   sights: ReadonlyArray<ServerObservation>,

@@ -15,16 +15,19 @@ import { withinDeadline } from "./withinDeadline.ts"
 /** Applications compared concurrently. */
 const appsAtOnce = 16
 
-/** A proxy's server that hangs leaves enough time to compare everything else. */
+/** Limit for reading the proxy file, so that a hanging server leaves enough time for all other comparisons. */
 export const longestProxyReading = "2 seconds"
 
-/** An application that a project declares. */
+/** An application declared by a project. */
 export interface LocalDeclaration {
   readonly projectPath: string
   readonly declared: DeclaredApp
 }
 
-/** Cache of comparisons by project and name: entries past the deadline are shown as they were and come first next time. */
+/**
+ * Cache of comparisons by project and name. Entries not refreshed by the deadline are shown unchanged and refreshed
+ * first next time.
+ */
 export type ComparisonCache = Ref.Ref<ReadonlyMap<string, ObservedApplication>>
 
 const keyOf = ({ name, projectPath }: Pick<ObservedApplication, "name" | "projectPath">) =>
@@ -35,7 +38,7 @@ const statusOf = ({ raw }: PlatformRecord): string | null => {
   return Predicate.isString(status) && status !== "" ? status : null
 }
 
-/** An application of a project, of the platform, or of both. */
+/** An application declared by a project, present on the platform, or both. */
 interface Candidate {
   readonly name: string
   readonly projectPath: string | null
@@ -81,7 +84,7 @@ const hasPlatform = Effect.flatMap(
   (settings) => Effect.map(settings.find("platform.url"), (url) => url._tag === "Some")
 )
 
-/** The status of each application, and how far each declared one has drifted. */
+/** Reads the status of each application, and the drift of each declared one. */
 export const observeApplications = (
   declaredHere: ReadonlyArray<LocalDeclaration>,
   deadline: number,

@@ -7,23 +7,29 @@ import type { ServerObservation } from "./observeServers.ts"
 import type { KnownProject } from "./readCachedProjects.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
-/** Shorter than the page's polling, so that each look counts anew. */
+/** Maximum age in milliseconds, shorter than the page's polling interval, so that each poll counts again. */
 const freshFor = 25_000
 
 /** Each plan takes a command on a server and hashes the project's files. */
 const plansAtOnce = 8
 const mostPlans = 24
 
-/** Time for counting, in milliseconds: more where there is no number to show. What is late is in a later look. */
+/**
+ * Time limit for counting in milliseconds; unlimited if there is no number to show yet. Late counts appear in a later
+ * overview.
+ */
 const longestCounting = { again: 800, first: Number.POSITIVE_INFINITY } as const
 
-/** A server that hangs for longer keeps its projects without a number, and the counts of others waiting no more. */
+/**
+ * Limits a count on a hanging server, so that the counts of other projects can proceed. Its projects have no number
+ * then.
+ */
 const countTimeout = "2 minutes"
 
 const never = Number.NEGATIVE_INFINITY
 
 interface Counted {
-  /** Server, path, release and containers that it was counted against. */
+  /** Server, path, release and containers that the count is based on. */
   readonly against: string
   readonly changes: number | null
   readonly at: number
@@ -31,12 +37,12 @@ interface Counted {
 
 /** Counts of changes, by project. */
 export interface ChangeCounts {
-  /** With the time at which each count ended. */
+  /** Last counts, with the time at which each one ended. */
   readonly counted: Ref.Ref<ReadonlyMap<string, Counted>>
-  /** Counts that outlive the look that began them. */
+  /** Running counts, which continue after the overview that started them. */
   readonly underWay: Ref.Ref<ReadonlyMap<string, Deferred.Deferred<void>>>
   readonly slots: Effect.Semaphore
-  /** Ends the counts that are under way when it closes. */
+  /** Interrupts the running counts when it closes. */
   readonly scope: Scope.Scope
 }
 
@@ -47,7 +53,7 @@ export const makeChanges: Effect.Effect<ChangeCounts, never, Scope.Scope> = Effe
   scope: Effect.scope
 })
 
-/** The places of a project that can be planned: their servers answer and its files can be read. */
+/** Places of a project that can be planned: their servers answer and the project's files are readable. */
 const plannable = (sights: ReadonlyArray<ServerObservation>) => (project: KnownProject) => {
   const { hasComposeFile, path, problems } = project
   if (!hasComposeFile || problems.length > 0) return []
@@ -64,7 +70,7 @@ const plannable = (sights: ReadonlyArray<ServerObservation>) => (project: KnownP
 
 type Target = ReturnType<ReturnType<typeof plannable>>[number]
 
-/** Null for a project that cannot be planned: its own screen and its plan say why. */
+/** Counts the planned changes; null if the project cannot be planned, which its own screen and its plan explain. */
 const count = ({ path, remotePath, serverId }: Target) =>
   planContainers({ projectPath: path, remotePath, serverId }).pipe(
     Effect.map(countChanges),
@@ -75,11 +81,11 @@ const count = ({ path, remotePath, serverId }: Target) =>
 const without = <A>(all: ReadonlyMap<string, A>, gone: string): ReadonlyMap<string, A> =>
   new Map([...all].filter(([key]) => key !== gone))
 
-/** The most changes that a project would bring to one of its places; none while one of them was not counted. */
+/** Highest number of changes among the places of a project; undefined until all of them are counted. */
 const mostChanges = (counts: ReadonlyArray<number | null | undefined>): number | null | undefined =>
   counts.includes(undefined) ? undefined : counts.includes(null) ? null : Math.max(...counts.map((count) => count ?? 0))
 
-/** Counts to the end, whoever waits for it leaves, and notes the number. */
+/** Starts a count that runs to completion even if its waiters leave, and records the result. */
 const begin = ({ counted, scope, slots, underWay }: ChangeCounts, target: Target) => {
   const noted = Effect.gen(function*() {
     const changes = yield* slots.withPermits(1)(count(target))
@@ -100,8 +106,8 @@ const begin = ({ counted, scope, slots, underWay }: ChangeCounts, target: Target
 }
 
 /**
- * Number of changes that a deploy of each project would bring, by path; nothing for those that were not counted.
- * @param isBusy true for a project whose files are under way, which keeps its number
+ * Number of changes that a deploy of each project would bring, by path; missing for projects that were not counted.
+ * @param isBusy true for a project with a run in progress, which keeps its number
  */
 export const observeChanges = (
   projects: ReadonlyArray<KnownProject>,

@@ -10,23 +10,23 @@ import { readProxy } from "../routes/proxyText.ts"
 import { readRoutes } from "../routes/readRoutes.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
-/** A route that the proxy turns off, or the proxy file itself where it cannot be parsed. */
+/** A route that the proxy ignores, or the proxy file itself if it cannot be parsed. */
 export interface BrokenRoute {
   readonly name: string
   readonly reason: string
 }
 
-/** A domain and where its route leads to, as host:port. */
+/** A domain and the target of its route as host:port. */
 export interface RoutedDomain {
   readonly domain: string
   readonly target: string
 }
 
-/** Broken routes, and where the domains of all routes lead to. */
+/** Broken routes, and the targets of all routed domains. */
 export interface ObservedRoutes {
   readonly broken: ReadonlyArray<BrokenRoute>
   readonly routed: ReadonlyArray<RoutedDomain>
-  /** Addresses that mean a server in the proxy file, by the id of the server. */
+  /** Addresses that refer to a server in the proxy file, by server id. */
   readonly hosts: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
@@ -55,7 +55,7 @@ const observed = Effect.gen(function*() {
   return { broken, routed, hosts: new Map(hosts) } satisfies ObservedRoutes
 })
 
-/** Reads the routes of the proxy file. Its server, or the applications, report a file that cannot be read. */
+/** Reads the routes of the proxy file. An unreadable file is reported with its server or the applications. */
 export const observeRoutes = (deadline: number) =>
   withinDeadline(
     { at: deadline, millis: Number.POSITIVE_INFINITY },

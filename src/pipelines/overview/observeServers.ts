@@ -23,13 +23,13 @@ export const serversAtOnce = 16
 const hurriedWait = 2_000
 const longestError = 1_000
 
-/** A server, and what it says of the stack at a remote path; nothing when it does not say. */
+/** A server with its view of the stack at a remote path; undefined if it did not answer. */
 export interface ServerObservation {
   readonly server: ObservedServer
   readonly stackAt: ((remotePath: string) => ReportedStack) | undefined
 }
 
-/** The servers that did not answer last time: others are asked before them. */
+/** Servers that did not answer last time; they are queried after the others. */
 export type SilentServers = Ref.Ref<ReadonlySet<string>>
 
 const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
@@ -64,8 +64,8 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
   })
 
 /**
- * Asks each server once what its stacks do, at most 16 at once. Those that hung last time come last, so that they take
- * no time from the others. `pathsOf` are the remote paths that a server is asked for by name.
+ * Queries each server once for its stacks, at most 16 concurrently. Servers that hung last time come last, so that they
+ * do not delay the others. `pathsOf` returns the remote paths to query by name.
  */
 export const observeServers = (
   servers: ReadonlyArray<Server>,

@@ -22,7 +22,7 @@ import { type KnownProject, makeKnown, type ProjectCache, readCachedProjects } f
 import { computeProjectState } from "./stackState.ts"
 import { withinDeadline } from "./withinDeadline.ts"
 
-/** Deadlines in milliseconds: of all observations together, and of the local files that are read first. */
+/** Deadlines in milliseconds: for all observations together, and for the local files, which are read first. */
 const longest = 4_400
 const longestHere = 2_500
 
@@ -34,7 +34,7 @@ const rightOr = <A>(either: Either.Either<A, string>, fallback: A): A => Either.
 const errorsOf = (...all: ReadonlyArray<Either.Either<unknown, string>>) =>
   all.flatMap((either) => Option.toArray(Either.getLeft(either)))
 
-/** Runs that have not ended; those under way come first. */
+/** Unfinished runs; running ones come first. */
 const activeRuns = Effect.gen(function*() {
   const runs = yield* Runs
   const of = (state: "queued" | "running") => Effect.map(runs.list({ state, limit: maxRuns }), (page) => page.runs)
@@ -48,7 +48,7 @@ const errorOf = ({ problems }: KnownProject): Pick<ObservedProject, "error"> => 
   return reasons.length === 0 ? {} : { error: reasons.join("; ") }
 }
 
-/** Reasons why a stack of the project may exist that was not seen. */
+/** Reasons why a stack of the project may exist unseen. */
 const doubtsAbout = (
   { problems = [] }: LocalProject,
   sights: ReadonlyArray<ServerObservation>
@@ -59,7 +59,7 @@ const doubtsAbout = (
   )
 ]
 
-/** A run that is a part of another one is reported by that one. */
+/** A run that is part of another one is reported by its parent. */
 const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
   parent === undefined && (subject.projectPath === undefined
     ? listDeployPlaces(project).some(({ remotePath, serverId }) =>
@@ -67,7 +67,7 @@ const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
     )
     : subject.projectPath === project.path)
 
-/** Ports of the stack that gives a project its state, and the server that they are on. */
+/** Ports of the stack that determines a project's state, and their server. */
 const portsOf = (
   [stack]: ReadonlyArray<ObservedStack>,
   sights: ReadonlyArray<ServerObservation>,
@@ -95,8 +95,8 @@ export const makeMemory: Effect.Effect<OverviewCaches, never, Scope.Scope> = Eff
 })
 
 /**
- * Everything at one look: the projects with their stacks, the applications and the servers. It takes less than five
- * seconds, whatever hangs; what was not observed in time says so. Changes nothing.
+ * Observes everything at once: the projects with their stacks, the applications and the servers. Takes less than five
+ * seconds even if something hangs; what was not observed in time is marked. Changes nothing.
  */
 export const observe = Effect.fn("overview.observe")(function*({ changes, compared, known, silent }: OverviewCaches) {
   const start = yield* Clock.currentTimeMillis

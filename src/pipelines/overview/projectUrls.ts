@@ -8,7 +8,7 @@ const mostUrls = 20
 
 /** A port that a container publishes on its server. */
 export interface PortBinding {
-  /** Address that it is bound to; empty for all. */
+  /** Bind address; empty for all addresses. */
   readonly address: string
   readonly port: number
   readonly containerPort: number
@@ -18,7 +18,7 @@ const mapping = /^(.*):(\d{1,5})(?:-(\d{1,5}))?->(\d{1,5})(?:-\d{1,5})?\/tcp$/
 const everyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""])
 const isLoopback = (host: string) => /^127\.|^::1$|^localhost$/i.test(host)
 
-/** Published TCP ports in Docker's words: `0.0.0.0:2000->3000/tcp`, or a range of them. */
+/** Parses published TCP ports in Docker's notation: `0.0.0.0:2000->3000/tcp`, or a range of them. */
 export const parsePublishedPorts = (ports: ReadonlyArray<string>): ReadonlyArray<PortBinding> =>
   ports.flatMap((words) => {
     const [, address = "", first, last = first, inside] = mapping.exec(words) ?? []
@@ -34,16 +34,16 @@ export const parsePublishedPorts = (ports: ReadonlyArray<string>): ReadonlyArray
 
 const bracketed = (host: string) => host.includes(":") ? `[${host}]` : host
 
-/** A link as it is written; none where the host would change what it leads to. */
+/** Builds a link; none if special characters in the host would change its target. */
 const linkTo = (scheme: "http" | "https", host: string): ReadonlyArray<string> => {
   const url = `${scheme}://${host}`
-  // An origin leaves out the usual port of its scheme.
+  // A URL's origin omits the default port of its scheme.
   const usualPort = scheme === "https" ? /:443$/ : /:80$/
   return URL.canParse(url) && new URL(url).origin === url.toLowerCase().replace(usualPort, "") ? [url] : []
 }
 
 const portUrl = ({ host }: Pick<Server, "host">) => ({ address, containerPort, port }: PortBinding) =>
-  // A loopback address of another machine leads to this one.
+  // A loopback address on another machine cannot be reached by a link.
   isLoopback(address) && !isLoopback(host)
     ? []
     : linkTo(containerPort === 443 ? "https" : "http", `${bracketed(address === "" ? host : address)}:${port}`)
@@ -56,19 +56,19 @@ const declaredDomains = ({ declared }: KnownProject, applications: ReadonlyArray
       : []
   )
 
-/** Hosts of a published port in the proxy file. A loopback address is one only for the proxy's own server. */
+/** Hosts of a published port in the proxy file. A loopback address counts only for the proxy's own server. */
 const proxied = (address: string, hosts: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (address === "") return hosts
   const host = bracketed(address).toLowerCase()
   return isLoopback(address) && !hosts.includes(host) ? [] : [host]
 }
 
-/** Links to a project: domains of its applications, domains that are routed to its ports, and the ports themselves. */
+/** Links to a project: domains of its applications, domains routed to its ports, and the ports themselves. */
 export const listProjectUrls = (
   project: KnownProject,
   { applications, hosts, ports, routed, server }: {
     readonly applications: ReadonlyArray<ObservedApplication>
-    /** Addresses that mean the server in the proxy file. */
+    /** Addresses that refer to the server in the proxy file. */
     readonly hosts: ReadonlyArray<string>
     readonly ports: ReadonlyArray<string>
     readonly routed: ReadonlyArray<RoutedDomain>

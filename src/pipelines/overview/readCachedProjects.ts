@@ -18,13 +18,16 @@ import type { LocalDeclaration } from "./observeApplications.ts"
 import { type Deadline, withinDeadline } from "./withinDeadline.ts"
 
 const filesAtOnce = 16
-/** A file that was written just before it was read may be written again within the same tick of its clock. */
+/**
+ * Age in milliseconds from which a modification time is reliable: a file may change again within the same tick of the
+ * file system's clock.
+ */
 const settledAfter = 2_000
 
 /** Longest file to cache, in bytes: bounds the memory for a thousand projects. */
 const longestKept = 64 * 1024
 
-/** A project with the applications that it declares, or why those cannot be read, and when it was looked at. */
+/** A project with its declared applications, or the reason why they cannot be read, and the time of the inspection. */
 export interface KnownProject extends LocalProject {
   /** Problems of all its files. */
   readonly problems: ReadonlyArray<FileProblem>
@@ -39,7 +42,7 @@ interface Remembered {
   readonly signature: string
 }
 
-/** Cache by directory; unchanged files are not read again. */
+/** Cache by directory; unchanged files are not reread. */
 export type ProjectCache = Ref.Ref<ReadonlyMap<string, Remembered>>
 
 export const makeKnown: Effect.Effect<ProjectCache> = Ref.make<ReadonlyMap<string, Remembered>>(new Map())
@@ -85,7 +88,7 @@ const composeProblem = (project: LocalProject, seen: Option.Option<ListedFiles>)
 const withoutSecretsIn = (problem: FileProblem) =>
   Effect.map(scrubSecrets(problem.reason), (reason): FileProblem => ({ ...problem, reason }))
 
-/** A project with its declarations, and the problems of its files without secrets. */
+/** Reads a project with its declarations, and the problems of its files without secrets. */
 const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, observedAt: string) =>
   Effect.gen(function*() {
     const [declared, compose] = yield* Effect.all([declaredBy(project, seen), composeProblem(project, seen)], {
@@ -102,7 +105,7 @@ const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, obse
 
 const nothing: Remembered = { project: Option.none(), signature: "" }
 
-/** Looks at a directory; reads its files only where they are not as they were. */
+/** Inspects a directory; rereads its files only if their signature has changed. */
 const look = (place: ProjectDirectory, before: Remembered | undefined) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
@@ -119,8 +122,8 @@ const look = (place: ProjectDirectory, before: Remembered | undefined) =>
   }).pipe(Effect.orElseSucceed(() => nothing))
 
 /**
- * Local projects with their declarations, and errors of those that cannot be read. A project past the deadline
- * is shown from the cache, with its time; projects that were read are cached for the next call.
+ * Reads local projects with their declarations, and errors of unreadable ones. Projects not read by the deadline come
+ * from the cache, with their time. All results are cached for the next call.
  */
 export const readCachedProjects = (known: ProjectCache, { at, millis }: Deadline) =>
   Effect.gen(function*() {
@@ -145,7 +148,7 @@ export const readCachedProjects = (known: ProjectCache, { at, millis }: Deadline
       { concurrency: filesAtOnce, discard: true }
     )
     const late = yield* withinDeadline(deadline, Effect.as(all, ""), (reason) => reason)
-    // Results that arrive after the deadline belong to the next overview.
+    // Results after the deadline are left to the next overview.
     const now = new Map(places.flatMap(({ path }) => {
       const seen = found.get(path) ?? before.get(path)
       return seen === undefined ? [] : [[path, seen] as const]

@@ -2,22 +2,22 @@ import { Clock, Effect, Exit, Fiber, Option, Ref, type Scope, SynchronizedRef } 
 import { type Overview, overviewMaxAgeMillis } from "../../schema/Overview.ts"
 import { makeMemory, observe } from "./overview.ts"
 
-/** An overview that is being made, or was. */
+/** An overview, in progress or completed. */
 interface Made<E> {
   readonly fiber: Fiber.RuntimeFiber<Overview, E>
   readonly endedAt: Ref.Ref<Option.Option<number>>
 }
 
 /**
- * Makes an overview that callers share: those who ask while it is made wait for it, and those who ask within three
- * seconds get it again, with its age. A caller who leaves takes it from nobody.
+ * Creates an overview that callers share. Callers join an overview in progress, or get the last one with its age for
+ * three seconds after it ended. A caller that leaves does not interrupt it.
  */
 export const makeSharedOverview = Effect.gen(function*() {
   const memory = yield* makeMemory
   return yield* shareOverview(observe(memory))
 })
 
-/** Shares what `observed` makes; one that failed is made anew. */
+/** Shares the result of `observed` among callers; a failed one is computed again. */
 export const shareOverview = <E, R>(
   observed: Effect.Effect<Overview, E, R>
 ): Effect.Effect<Effect.Effect<Overview, E>, never, R | Scope.Scope> =>

@@ -3,7 +3,7 @@ import { type ObservedProject, type ObservedStack, toProjectState } from "../../
 import { isCompleted, isRestarting, isUnhealthy, isUp } from "../../schema/servers/containerStatus.ts"
 import { formatList } from "../../schema/words/expected.ts"
 
-/** State of a stack by its containers, found by their compose label. Containers that completed do not count. */
+/** State of a stack by its containers, which are found by their compose label. Completed containers do not count. */
 export const computeStackState = (
   { release, statuses }: Pick<ReportedStack, "release" | "statuses">
 ): Pick<ObservedStack, "containers" | "state"> => {
@@ -22,11 +22,11 @@ export const isDeployed = (seen: Pick<ReportedStack, "release" | "statuses">): b
 
 const order: ReadonlyArray<ObservedStack["state"]> = ["degraded", null, "stopped", "absent", "running"]
 
-/** The stacks of several targets, the one in the worst state first. */
+/** Stacks of several targets, the worst state first. */
 export const sortWorstFirst = (stacks: ReadonlyArray<ObservedStack>): ReadonlyArray<ObservedStack> =>
   stacks.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
 
-/** Names the servers of the targets that are in the state of the first one; null where all of them are. */
+/** Names the servers of the targets in the same state as the first one; null if all targets are. */
 const serversOf = (targets: ReadonlyArray<ObservedStack>): string | null => {
   const same = targets.filter(({ state }) => state === targets[0]?.state)
   if (same.length === targets.length) return null
@@ -34,9 +34,9 @@ const serversOf = (targets: ReadonlyArray<ObservedStack>): string | null => {
 }
 
 /**
- * State of a project: that of its stack on the server that `container.json` names, the worst one of several targets, or
- * else that on the first server that has it.
- * @param doubts reasons why a stack may exist that was not seen: `container.json` is invalid, a server does not answer
+ * State of a project: of its stack on the server in `container.json`, or the worst one of several targets, or else of
+ * the stack on the first server that has it.
+ * @param doubts reasons why a stack may exist unseen: `container.json` is invalid, or a server does not answer
  * @param targets number of the targets, whose stacks come first
  */
 export const computeProjectState = (

@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 
-/** Until when an overview observes, in milliseconds since 1970, and for how long one thing may take of that. */
+/** End of an overview's observations in milliseconds since 1970, and the time limit of a single one. */
 export interface Deadline {
   readonly at: number
   readonly millis: number
@@ -9,8 +9,8 @@ export interface Deadline {
 const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 100) / 10)} s`
 
 /**
- * Observes something, and answers `late` with the reason where that takes too long: whatever hangs is left to end by
- * itself.
+ * Observes something, or returns `late` with the reason if that takes too long. A hanging effect is interrupted in the
+ * background.
  */
 export const withinDeadline = <A, E, R>(
   { at, millis }: Deadline,

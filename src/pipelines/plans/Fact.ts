@@ -10,6 +10,6 @@ export type Facts = Readonly<Record<string, Fact>>
 /** Labels of one kind of plan, in the order of its hash, with their descriptions. */
 export interface FactKinds {
   readonly labels: Readonly<Record<string, string>>
-  /** True if a change of it is not reported beside changes of other facts. */
+  /** True if a change of the fact is not reported because other changed facts imply it. */
   readonly isImplied: (name: string, moved: ReadonlyArray<string>) => boolean
 }

@@ -4,12 +4,12 @@ import type { FactKinds, Facts } from "./Fact.ts"
 export type Digest = (text: string) => string
 
 export const factNames = ({ labels }: FactKinds) => Object.keys(labels)
-// Shows whether two hashes were made under one key, from the same kinds of facts.
+// Identifies the key and the kinds of facts of a hash.
 export const makerDigest = (kinds: FactKinds, digest: Digest) => digest(JSON.stringify(["plan", 1, factNames(kinds)]))
 
 export const factDigests = (kinds: FactKinds, facts: Facts, digest: Digest) =>
   factNames(kinds).map((name) => digest(JSON.stringify([name, facts[name]?.value ?? null])))
 
-/** The hash of a plan: a digest for each fact, so that a later comparison can name what moved. */
+/** Hash of a plan: one digest for each fact, so that a later comparison can name the changed ones. */
 export const computePlanHash = (kinds: FactKinds, facts: Facts, digest: Digest): string =>
   [makerDigest(kinds, digest), ...factDigests(kinds, facts, digest)].join("")

@@ -9,7 +9,7 @@ import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import { listProxyTargets } from "./usedPorts.ts"
 
-/** A port that is taken, and by what. */
+/** A port in use, and its user. */
 export interface UsedPort extends PortUse {
   readonly port: number
 }
@@ -20,7 +20,7 @@ export interface PortUses {
   readonly unread: ReadonlyArray<string>
 }
 
-/** A source that cannot be read takes no port, and says so. */
+/** Result of a source that cannot be read: no ports, and a warning. */
 export const reportUnreadUses = (what: string) => ({ message }: { readonly message: string }) =>
   Effect.succeed<PortUses>({ uses: [], unread: [`${what} unknown: ${message}`] })
 
@@ -31,13 +31,13 @@ export const mergePortUses = (all: ReadonlyArray<PortUses>): PortUses => ({
 
 export const highestPort = 65535
 
-/** The whole number that a value begins with, when it is a port. */
+/** Parses the leading integer of a value; empty if it is not a port. */
 export const parsePortPrefix = (value: string): ReadonlyArray<number> => {
   const port = Number.parseInt(value, 10)
   return port >= 1 && port <= highestPort ? [port] : []
 }
 
-/** An application's port; one whose variables cannot be read counts as none, one whose port is hidden does not. */
+/** Port of an application. Ignores an application whose variables cannot be read; fails if the port is hidden. */
 const usesOfApp = ({ name, uuid }: PlatformRecord) =>
   Effect.gen(function*() {
     const platform = yield* Platform
@@ -65,7 +65,7 @@ export const variableUses = Effect.gen(function*() {
   Effect.catchIf((error) => error._tag !== "HostPortHidden", reportUnreadUses("The applications' ports are"))
 )
 
-/** The ports that the proxy file sends requests to. */
+/** Ports that the proxy file forwards requests to. */
 export const routeUses = Effect.gen(function*() {
   const settings = yield* Settings
   const subnet = yield* settings.find("proxy.subnet")

@@ -8,16 +8,16 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { highestPort, mergePortUses, routeUses, type UsedPort, variableUses } from "./declaredUses.ts"
 
-/** The highest port that counts as taken when none is. */
+/** Highest used port to assume if there is none. */
 const base = 2006
-/** The port that the first application of all gets. */
+/** Port of the very first application. */
 export const firstPort = base + 1
 
-/** The ports in use, ascending and each once. */
+/** Ports in use, ascending and without duplicates. */
 export const listPortNumbers = (uses: ReadonlyArray<UsedPort>): ReadonlyArray<number> =>
   Array.from(new Set(uses.map(({ port }) => port))).sort((one, other) => one - other)
 
-/** The port after the highest of these; those of bridges, which are gone in a moment, do not count. */
+/** Port after the highest of these; ports of bridges do not count, because they are temporary. */
 export const findPortAfter = (used: ReadonlyArray<number>): Effect.Effect<number, NoPortLeft, Settings> =>
   Effect.gen(function*() {
     const bridges = yield* Effect.orElseSucceed(bridgePorts, () => ({ first: 0, last: 0 }))
@@ -27,8 +27,8 @@ export const findPortAfter = (used: ReadonlyArray<number>): Effect.Effect<number
   })
 
 /**
- * The ports in use, by applications and in the proxy file, and the one after the highest. What cannot be read is left
- * out, but a port that the platform keeps to itself fails with `HostPortHidden`: it would be handed out again.
+ * Ports used by applications and in the proxy file, and the one after the highest. Unreadable sources are left out. A
+ * port that the platform hides fails with `HostPortHidden`, because it could be assigned twice.
  */
 export const nextPort: Effect.Effect<NextPort, HostPortHidden | NoPortLeft, Platform | Settings | Ssh> = Effect.gen(
   function*() {

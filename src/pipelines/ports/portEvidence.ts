@@ -37,7 +37,7 @@ const usesOfProject = (root: string) => (name: string) =>
     return { uses, unread: [] } satisfies PortUses
   }).pipe(Effect.catchAll(reportUnreadUses(`The port of the project ${name} is`)))
 
-/** The ports that the `.env` files directly in the projects name, deployed or not. */
+/** Ports in the `.env` files at the top level of the projects, deployed or not. */
 const projectUses = Effect.gen(function*() {
   const files = yield* LocalFiles
   const root = yield* (yield* Settings).get("projects.root")
@@ -47,7 +47,7 @@ const projectUses = Effect.gen(function*() {
   return mergePortUses(found)
 }).pipe(Effect.catchAll(reportUnreadUses("The projects' ports are")))
 
-/** The ports that programs of the proxy's server listen on, and that Docker publishes there. */
+/** Ports that programs on the proxy's server listen on, and that Docker publishes there. */
 const serverUses = Effect.gen(function*() {
   const { server } = yield* proxyLocation
   const { stdout } = yield* execute(server, portsCommand(server.useSudo), { timeout: "30 seconds" })
@@ -55,7 +55,7 @@ const serverUses = Effect.gen(function*() {
   return { uses: ports, unread: unread.map((what) => `The ports in use on "${server.name}" are unknown: ${what}`) }
 }).pipe(Effect.catchAll(reportUnreadUses("The ports in use on the proxy's server are")))
 
-/** Deadline of one source: a server that hangs must not hide the ports of the others. */
+/** Deadline of one source: a hanging server must not hide the ports of other sources. */
 const timeLimit = "8 seconds"
 
 const inTime = Effect.timeoutFail({
@@ -63,18 +63,18 @@ const inTime = Effect.timeoutFail({
   onTimeout: () => ({ _tag: "Late" as const, message: `no answer within ${timeLimit}` })
 })
 
-/** Every used port with what takes it, each use told once. */
+/** Every used port with its users, without duplicates. */
 const evidenceOf = (ports: ReadonlyArray<number>, uses: ReadonlyArray<PortUse & { readonly port: number }>) => {
-  // A server may tell of every port there is: nothing here goes over all uses again for each of them.
+  // Indexed by port, because a server may report every port there is.
   const usesOf = new Map(ports.map((port) => [port, new Map<string, PortUse>()]))
   for (const { kind, port, what } of uses) usesOf.get(port)?.set(`${kind} ${what}`, { kind, what })
   return Array.fromIterable(usesOf).map(([port, usedBy]) => ({ port, usedBy: [...usedBy.values()] }))
 }
 
 /**
- * The ports in use with what takes each, and the next one that nothing takes. Besides what `nextPort` counts, sockets
- * and containers of the proxy's server count, and the `.env` files of projects. The next port still comes after those of
- * applications and routes: what merely listens somewhere high up does not move it. What cannot be read is said.
+ * Ports in use with their users, and the next free one. In addition to `nextPort`, counts sockets and containers of the
+ * proxy's server and the `.env` files of projects. The next port still follows those of applications and routes: a
+ * listener on a high port does not move it. Unreadable sources are reported.
  */
 export const portEvidence: Effect.Effect<
   NextPort,

@@ -17,15 +17,15 @@ const inSubnet = (subnet: string) => (ip: string): boolean => {
 
 const privateSubnets = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
 
-/** A port that the proxy's servers listen on, and the address in the proxy file that says so. */
+/** A port used behind the proxy, and its address in the proxy file. */
 export interface ProxyTarget {
   readonly port: number
   readonly url: string
 }
 
 /**
- * The addresses in the proxy file that requests are sent to, in the order of the file. Only those within the subnet
- * count; where none is given, all private ones do.
+ * Upstream addresses in the proxy file, in the order of the file. Counts only those within the subnet; without a
+ * subnet, all private ones.
  */
 export const listProxyTargets = (text: string, subnet?: string): ReadonlyArray<ProxyTarget> => {
   const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
@@ -36,6 +36,6 @@ export const listProxyTargets = (text: string, subnet?: string): ReadonlyArray<P
   ).filter(Predicate.isNotUndefined).filter(({ port }) => port >= 1 && port <= 65535)
 }
 
-/** The ports of `proxyTargets`, ascending and each once. */
+/** Ports of `proxyTargets`, ascending and without duplicates. */
 export const listUsedPorts = (text: string, subnet?: string): ReadonlyArray<number> =>
   Array.from(new Set(listProxyTargets(text, subnet).map(({ port }) => port))).sort((one, other) => one - other)

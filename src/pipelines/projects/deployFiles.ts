@@ -9,7 +9,7 @@ import { readProjectText } from "./files/readProjectText.ts"
 import { resolveLink } from "./files/resolveLink.ts"
 import { isSecretName } from "./files/secretName.ts"
 
-/** A file that a deploy brings to the server. */
+/** A file that a deploy uploads to the server. */
 export interface DeployFile {
   /** Relative to the project and to the remote path, with `/`. */
   readonly name: string
@@ -18,7 +18,7 @@ export interface DeployFile {
   readonly mode: "600" | "644" | "755"
 }
 
-/** Size of files together, in bytes. */
+/** Total size of files in bytes. */
 export const sumFileSizes = (files: ReadonlyArray<Pick<DeployFile, "size">>): number =>
   files.reduce((sum, { size }) => sum + size, 0)
 
@@ -35,8 +35,8 @@ const tooMany = (path: string) =>
   new ProjectFileInvalid({ file: path, reason: `has more than ${mostFiles} files to deploy` })
 
 /**
- * The files of a directory and of those below it; links are not followed. No file is looked at before it is known that
- * there are not too many.
+ * Lists the files below a directory; does not follow links. Names are counted before any file is inspected, so that too
+ * many files fail early.
  */
 const below = (
   name: string,
@@ -64,8 +64,8 @@ const below = (
   })
 
 /**
- * Files that a deploy uploads beside the image archive: the compose file, `.env`, the `env_file`s that it names, and the
- * files and directories of `container.json`. Never `data/`, which belongs to the server.
+ * Files that a deploy uploads in addition to the image archive: the compose file, `.env`, the `env_file`s that it
+ * names, and the files and directories of `container.json`. Never includes `data/`, which belongs to the server.
  */
 export const listDeployFiles = Effect.fn("listDeployFiles")(function*(
   directory: string,

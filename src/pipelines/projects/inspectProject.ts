@@ -20,11 +20,11 @@ import { toFileProblem } from "./files/toFileProblem.ts"
 const named = (text: string | null | undefined): string | null =>
   text === undefined || text === null || text.trim() === "" ? null : text
 
-/** Remote path of a project: that of its `container.json`, else `~/containers/<directory name>`. */
+/** Remote path of a project: from its `container.json`, else `~/containers/<directory name>`. */
 export const resolveRemotePath = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
 
-/** Places that `container.json` has a project deployed to, in their order; none where it names no targets. */
+/** Targets in `container.json`, in order; empty if it has none. */
 export const listDeclaredTargets = ({ targets }: ContainerConfig, name: string): ReadonlyArray<ProjectTarget> =>
   (targets ?? []).map(({ remotePath, server }) => ({
     serverId: server,
@@ -48,9 +48,9 @@ const configured = (directory: string, seen: LocalEntry | undefined) =>
   })
 
 /**
- * Lists the deployable contents of a directory. A `container.json` that cannot be read names no server and is listed
- * among the problems.
- * @param seen its files as `listProjectFiles` found them just now
+ * Lists the deployable contents of a directory. An unreadable `container.json` names no server and is listed among the
+ * problems.
+ * @param seen its files, as just returned by `listProjectFiles`
  */
 export const inspectProject = Effect.fn("inspectProject")(function*(
   directory: string,

@@ -3,7 +3,7 @@ import type { EnvFileNames } from "../../remote/activation/activateCommand.ts"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { normalizeRelativeName } from "./files/normalizeRelativeName.ts"
 
-// The names travel as arguments of one command, which have their limits.
+// Limit because the names are arguments of one command.
 const mostNames = 100
 const longestNames = 16_000
 
@@ -14,8 +14,8 @@ const isOwn = (name: string) =>
   })
 
 /**
- * Env files that the server records, and those that it removes because an earlier deploy brought them and the project has
- * them no longer. Above 100 names, none is recorded or removed.
+ * Env files that the server records, and obsolete ones of an earlier deploy that it removes. A list with more than 100
+ * names is ignored.
  */
 export const listEnvFileNames = (
   plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },

@@ -8,13 +8,13 @@ import { inspectProject } from "./inspectProject.ts"
 import { redactProject } from "./redactProject.ts"
 import { resolveServer } from "./resolveServer.ts"
 
-/** A directory directly under the projects root; the root may hold a link to it. */
+/** A directory directly under the projects root, or a link there. */
 export interface ProjectDirectory {
   readonly path: string
   readonly isLink: boolean
 }
 
-/** The directories in a directory, in the order of their names, and links there. */
+/** Directories and links in a directory, sorted by name. */
 const placesIn = (root: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -23,7 +23,7 @@ const placesIn = (root: string) =>
     )
   })
 
-/** The directories directly under the setting `projects.root`, in the order of their names, and links there. */
+/** Directories and links directly under the setting `projects.root`, sorted by name. */
 export const listProjectDirectories = Effect.fn("listProjectDirectories")(function*() {
   const files = yield* LocalFiles
   const settings = yield* Settings
@@ -63,17 +63,17 @@ const inspectPlaces = (places: ReadonlyArray<ProjectDirectory>) =>
     (found) => Array.getSomes(found).filter(isDeployable)
   )
 
-/** The projects among the first directories of any directory, their servers as they are written. */
+/** Projects among the first directories under any root, with their servers as written. */
 export const listProjectsIn = (root: string, mostPlaces: number) =>
   Effect.flatMap(placesIn(root), (places) => inspectPlaces(places.slice(0, mostPlaces)))
 
 /**
- * The projects directly under the setting `projects.root`, in the order of their names. Links to directories count;
- * a directory that cannot be read is left out.
+ * Projects directly under the setting `projects.root`, sorted by name. Links to directories count; an unreadable
+ * directory is left out.
  */
 export const listProjects = Effect.fn("listProjects")(function*() {
   const projects = yield* inspectPlaces(yield* listProjectDirectories())
-  // Settings that cannot be read hide no project.
+  // Unreadable settings do not hide any project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   return projects.map(resolveServer(stored))
 })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 
-/** A project as callers are shown it: a reason may quote the name of a field, which anybody may have written. */
+/** Project as shown to callers, without secrets: a reason may quote a field name from the file. */
 export const redactProject = ({ problems = [], ...project }: LocalProject) =>
   Effect.map(
     Effect.forEach(

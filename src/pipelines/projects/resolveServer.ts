@@ -7,8 +7,7 @@ const idOf = (stored: ReadonlyArray<Server>, idOrName: string): string =>
   Either.match(findServer(stored, idOrName), { onLeft: () => idOrName, onRight: ({ id }) => id })
 
 /**
- * A project with the ids of its servers where container.json gives the names. What names no single stored server stays as
- * it is written.
+ * Replaces server names in a project by ids. A name that does not match exactly one stored server stays as written.
  */
 export const resolveServer = (stored: ReadonlyArray<Server>) => <A extends LocalProject>(project: A): A => ({
   ...project,

@@ -13,9 +13,9 @@ const problem = (name: string, separator: string): string | undefined => {
 }
 
 /**
- * Lets a name from a server through when it names an entry of a local directory and nothing else, on any system; turns
- * it down with the reason otherwise.
- * @param separator between the parts of a local path, which tells Windows apart
+ * Accepts a name from a server if it is a plain entry name of a local directory on any system. Left is the reason to
+ * reject it.
+ * @param separator separator of local paths, which identifies Windows
  */
 export const checkLocalName = (name: string, separator: string): Either.Either<string, string> => {
   const reason = problem(name, separator)

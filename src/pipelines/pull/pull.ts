@@ -29,8 +29,8 @@ const absolute = (path: Path.Path) => (localPath: string, index: number) =>
     : new LocalPathInvalid({ field: `files[${index}].localPath`, path: localPath, reason: "is not absolute" })
 
 /**
- * Downloads files and directories of a server. An item that fails is listed in `errors`; the whole
- * fails only when the server cannot be reached.
+ * Downloads files and directories of a server. An item that fails is listed in `errors`; the pull only fails if the
+ * server cannot be reached.
  */
 export const pull = Effect.fn("pull")(function*(
   { files, serverId }: PullRequest

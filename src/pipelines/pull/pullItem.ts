@@ -23,7 +23,9 @@ const mismatch = (kind: RemoteKind, wanted: PullItem["type"]): string | undefine
 
 const spelling = (names: ReadonlyArray<string>) => names.join("/").toLowerCase()
 
-/** Turns a pull down whose directories have a local link in their place: it would lead their files elsewhere. */
+/**
+ * Rejects a pull if a local link exists in place of one of its directories, because files would be written elsewhere.
+ */
 const refuseLocalLinks = Effect.fn("pull.refuseLocalLinks")(function*({ directories }: RemoteTree, localPath: string) {
   const path = yield* Path.Path
   const files = yield* LocalFiles
@@ -74,9 +76,9 @@ const pullFile = (session: SftpSession, remotePath: string, localPath: string, c
   })
 
 /**
- * Brings one item over; each of its files appears whole or not at all, and none outside its local path. Env files become
- * readable for their owner alone.
- * @param count gets the expected bytes, and those that have arrived
+ * Downloads one item. Each file is written completely or not at all, and never outside the local path. Env files are
+ * readable only by their owner.
+ * @param count receives the expected and the received bytes
  */
 export const pullItem = Effect.fn("pull.item")(function*(
   session: SftpSession,

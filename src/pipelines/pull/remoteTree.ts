@@ -8,7 +8,7 @@ import { checkLocalName } from "./checkLocalName.ts"
 /** Path below a remote directory as names, each of which is safe on this machine. */
 export type PathSegments = ReadonlyArray<string>
 
-/** The directories below a remote directory, itself included and parents first, its files, and how many bytes those have. */
+/** Directories below a remote directory, including itself, parents first; its files, and their total bytes. */
 export interface RemoteTree {
   readonly directories: ReadonlyArray<PathSegments>
   readonly files: ReadonlyArray<PathSegments>
@@ -21,12 +21,12 @@ const mostLevels = 100
 const mostCharacters = 32 * 1024 * 1024
 const listsAtOnce = 8
 
-/** The path of something below a remote directory. */
+/** Absolute path of an entry below a remote directory. */
 export const joinRemotePath = (root: string, below: PathSegments): string => [root, ...below].join("/")
 
 /**
- * Reads what is below a remote directory, level by level; links and special files are left out. Everything that the server
- * lists counts as it comes: a single directory could be too much already.
+ * Reads the tree below a remote directory level by level; skips links and special files. Entries are counted as they
+ * arrive, because a single directory may exceed the limit.
  */
 export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
   session: SftpSession,
@@ -40,7 +40,10 @@ export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
   let characters = 0
   const tooMuch = (reason: string) => new PullRefused({ path: root, reason: `${reason}: pull parts of it` })
 
-  /** Notes what a directory holds, and adds the directories among it to the next level; why it cannot be pulled. */
+  /**
+   * Records an entry and queues it for the next level if it is a directory; returns the reason if the tree cannot be
+   * pulled.
+   */
   const note = (parent: PathSegments, next: Array<PathSegments>) => {
     const path = joinRemotePath(root, parent)
     return ({ kind, name, size }: RemoteEntry): PullRefused | undefined => {

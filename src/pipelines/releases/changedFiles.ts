@@ -31,7 +31,7 @@ export const formatReleaseDirectory = (remotePath: string, release: string): Sid
 
 type Inventory = ReadonlyMap<string, RemoteFile>
 
-/** Sizes and hashes of these files of a directory; files that are missing are left out. */
+/** Sizes and hashes of the given files of a directory; missing files are left out. */
 export const readRemoteInventory = Effect.fn("releases.inventory")(function*(
   server: ServerAccess,
   { directory }: Side,
@@ -39,7 +39,7 @@ export const readRemoteInventory = Effect.fn("releases.inventory")(function*(
 ): Effect.fn.Return<Inventory, RemoteCommandFailed | SshError, Ssh> {
   if (names.length === 0) return new Map()
   const command = inventoryCommand(directory, names, false)
-  // Hashes of large files take their time.
+  // Hashing large files takes a while.
   const { stdout } = yield* execute(server, command, { timeout: "10 minutes" })
   return yield* Effect.mapError(
     parseInventory(stdout),
@@ -47,7 +47,7 @@ export const readRemoteInventory = Effect.fn("releases.inventory")(function*(
   )
 })
 
-/** Compares files by their hashes; one whose hash is unknown counts as changed. */
+/** Compares files by hash; an unknown hash counts as changed. */
 export const compareFileHashes = (
   from: RemoteFile | undefined,
   to: RemoteFile | undefined
@@ -63,7 +63,7 @@ export const readTexts = (server: ServerAccess, { directory }: Side, names: Read
     ? Effect.succeed<ReadonlyMap<string, string>>(new Map())
     : Effect.map(execute(server, contentsCommand(directory, names, false)), ({ stdout }) => parseContents(stdout))
 
-/** Text of a file; empty for one that is not there, none for one that is not text. */
+/** Text of a file; empty if the file is missing, none if it is not text. */
 const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: string) => {
   const file = inventory.get(name)
   return file === undefined
@@ -72,7 +72,7 @@ const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: 
 }
 
 /**
- * Adds what differs in each changed file, as the caller of the current request may see it.
+ * Adds the differences in each changed file, as far as the caller of the current request may see them.
  * @param envFiles names of the files whose values are never shown
  */
 export const withDifferences = Effect.fn("releases.withDifferences")(function*(

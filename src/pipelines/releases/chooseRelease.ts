@@ -5,8 +5,8 @@ import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/deploy/Release
 const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
 
 /**
- * Chooses the release of a rollback: the requested one, else the one before the current one, else the newest one if what
- * runs is not a release. Fails if there is none, or if the server lacks one of its images.
+ * Selects the release of a rollback: the requested one, else the one before the current one, else the newest one if
+ * what runs is not a release. Fails if there is none, or if the server lacks one of its images.
  * @param releases the newest first
  */
 export const chooseRelease = (

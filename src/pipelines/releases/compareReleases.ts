@@ -13,8 +13,8 @@ import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 import { toRelease } from "./listReleases.ts"
 
 /**
- * The image of each service of a release; null where its compose file names none or the release does not note it.
- * @param texts of its compose file and its `.env`
+ * Image of each service of a release; null if its compose file names none or the release does not record it.
+ * @param texts texts of its compose file and its `.env`
  */
 const serviceImages = (texts: ReadonlyMap<string, string>, { images, manifest }: RemoteRelease) => {
   const noted = new Map(images.map((image) => [normalizeImageName(image.name), image]))
@@ -76,7 +76,7 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
   }
   const from = yield* find(wantedFrom)
   const to = yield* find(wantedTo ?? (current ?? releases[0] ?? from).id)
-  // Loaded with its first use: it reads and compares texts.
+  // Loaded on first use, because it reads and compares texts.
   const {
     compareFileHashes: changeOf,
     readRemoteInventory: inventoryOf,

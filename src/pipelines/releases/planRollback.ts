@@ -16,7 +16,10 @@ import { chooseRelease } from "./chooseRelease.ts"
 import { toRelease } from "./listReleases.ts"
 import { planReleaseChanges } from "./releaseChanges.ts"
 
-/** Plans a rollback: how the release differs from what is there, and how its services get their containers. Changes nothing. */
+/**
+ * Plans a rollback: the differences between the release and the deployed state, and the rollout of its services.
+ * Changes nothing.
+ */
 export const planRollback = Effect.fn("planRollback")(function*(
   { release: wanted, remotePath, serverId }: RollbackRequest
 ): Effect.fn.Return<
@@ -35,7 +38,7 @@ export const planRollback = Effect.fn("planRollback")(function*(
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
   const { facts, files, rollouts, services, warnings } = yield* planReleaseChanges(server, path, release, current)
-  // Loaded with its first use: it reads and compares texts.
+  // Loaded on first use, because it reads and compares texts.
   const { readRemoteInventory: inventoryOf, formatReleaseDirectory: releaseSide, withDifferences } = yield* Effect
     .promise(() => import("./changedFiles.ts"))
   const sides = [{ label: "now", directory: path }, releaseSide(path, release.id)] as const

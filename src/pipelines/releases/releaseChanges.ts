@@ -14,7 +14,7 @@ import { decideServiceChanges, type ServiceChanges } from "../deploy/serviceChan
 import { parseServiceDefinitions } from "../projects/compose/serviceDefinitions.ts"
 import { listEnvFileNames } from "../projects/listEnvFileNames.ts"
 
-/** Changes by a rollback. */
+/** Changes that a rollback makes. */
 export interface ReleaseChanges extends ServiceChanges {
   readonly files: ReadonlyArray<Pick<PlannedFile, "change" | "name">>
   readonly rollouts: ReadonlyArray<Rollout>
@@ -22,8 +22,8 @@ export interface ReleaseChanges extends ServiceChanges {
 }
 
 /**
- * The services that a rollback may bridge: those that were declared by the deploy of what runs now, which is the last
- * word about two versions at once.
+ * Services that a rollback may bridge: those declared by the deploy of the current release, which is the latest
+ * statement about running two versions at once.
  */
 export const listBridgedServices = (
   { manifest }: RemoteRelease,
@@ -33,10 +33,10 @@ export const listBridgedServices = (
   return Array.dedupe(declared).filter((name) => manifest.services.some((service) => service.name === name))
 }
 
-/** A release does not tell of which project it is, and so of no server of the platform. */
+/** A release does not record its project, so servers of the platform are unknown. */
 const unknownAddresses = Effect.succeed({ addresses: [], problem: "" })
 
-/** Reads how a release differs from what is there, and decides how its services get their containers. Changes nothing. */
+/** Compares a release with the deployed state and decides the rollout of its services. Changes nothing. */
 export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
   server: ServerAccess,
   remotePath: string,

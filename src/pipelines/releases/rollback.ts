@@ -42,7 +42,7 @@ import { listBridgedServices, planReleaseChanges } from "./releaseChanges.ts"
 
 const program = "Rollback"
 
-/** A step whose failure is the rollback's: `Rollback failed at <step>: …`. */
+/** Runs a step whose failure fails the rollback: `Rollback failed at <step>: …`. */
 const stage = makeStageExecutor((name, error) => {
   if (error instanceof ReleaseNotFound || error instanceof ReleaseUnavailable || error instanceof DeployLocked) {
     return error
@@ -53,7 +53,7 @@ const stage = makeStageExecutor((name, error) => {
   return new DeployFailed({ program, step: name, reason: error.message, state })
 })
 
-/** Chooses the release and acquires the lock of the remote path; changes nothing. */
+/** Selects the release and acquires the lock of the remote path; changes nothing. */
 const prepare = (server: ServerAccess, remotePath: string, wanted: string | null) =>
   Effect.gen(function*() {
     const chosen = Effect.gen(function*() {
@@ -73,7 +73,7 @@ const prepare = (server: ServerAccess, remotePath: string, wanted: string | null
     })
     const ready = yield* chosen
     const revision = yield* acquireDeployLock(server, remotePath)
-    // Another deploy before the lock makes the facts stale.
+    // A deploy that finished before the lock was acquired makes the facts stale.
     if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(server, remotePath))
     return revision === ready.facts.revision && ready.facts.hasBridge !== true ? ready : yield* chosen
   })
@@ -153,7 +153,7 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
     Effect.catchTag("BridgeRefused", toBridgeRefusedResult(`${remotePath} on "${server.name}" was not rolled back`))
   )
 
-/** The run of a rollback: what it is, beside its program. */
+/** Specification of a rollback's run, apart from its program. */
 export const buildRollbackSpec = (
   server: ServerAccess,
   remotePath: string,
@@ -168,8 +168,8 @@ export const buildRollbackSpec = (
 })
 
 /**
- * Has a server run a release that it keeps: the wanted one, else the one before the current one. Its files and images are
- * there, so no project is needed and nothing is sent. What fails is undone as in a deploy, and what then runs is a release.
+ * Makes a server run a release that it keeps: the requested one, else the one before the current one. The server has
+ * its files and images, so no project is needed and nothing is sent. Failures are undone as in a deploy.
  */
 export const rollback = Effect.fn("rollback")(function*(
   request: RollbackRequest

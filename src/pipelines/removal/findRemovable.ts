@@ -16,13 +16,13 @@ import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformF
 import { listProjectDirectories } from "../projects/listProjects.ts"
 import { readRecordedRepository } from "../webhooks/recordedRepository.ts"
 
-/** An application to remove: on the platform, or gone from it and known from the changelog of its project. */
+/** An application to remove: present on the platform, or missing there but recorded in the changelog of its project. */
 export interface Removable {
   readonly uuid: string
   readonly name: string
-  /** False if the platform no longer has it. */
+  /** False if the application is missing on the platform. */
   readonly live: boolean
-  /** Port that its route leads to, if it is known. */
+  /** Port of its route, if known. */
   readonly port: Option.Option<string>
   readonly repository: Effect.Effect<Option.Option<Repository>, SettingsError, Settings>
 }
@@ -40,7 +40,7 @@ const liveApplication = (record: PlatformRecord) =>
 
 const byTime = Order.mapInput(Order.string, ({ timestamp }: ChangelogEntry) => timestamp)
 
-/** Finds an application that the platform no longer has, by its uuid or name, in the changelogs of the projects here. */
+/** Finds an application that is missing on the platform, by uuid or name, in the changelogs of the local projects. */
 const goneApplication = (given: string) =>
   Effect.gen(function*() {
     const places = yield* Effect.orElseSucceed(listProjectDirectories(), () => [])
@@ -66,11 +66,11 @@ const goneApplication = (given: string) =>
     })
   })
 
-/** True if the platform does not have the application. */
+/** True if the error means that the platform does not have the application. */
 export const isMissing = (error: PlatformFailure | SettingsError) =>
   error instanceof PlatformRefused && error.upstream === 404
 
-/** Finds an application to remove. One that is gone from the platform may have left its route and webhooks. */
+/** Finds an application to remove. One that is missing on the platform may still have a route and webhooks. */
 export const findRemovable = (
   uuid: string
 ): Effect.Effect<Removable, PlatformFailure | SettingsError, LocalFiles | Path.Path | Platform | Settings> =>

@@ -15,16 +15,16 @@ type Applications = ReadonlyArray<PlatformRecord>
 
 const names = (all: Applications) => all.map(({ name }) => quoteInput(name)).join(", ")
 
-// By uuid: two applications of the platform may have one name.
+// Compared by uuid, because two applications of the platform may have the same name.
 const othersThan = ({ uuid }: Removable, apps: Applications) => apps.filter((other) => other.uuid !== uuid)
 
-/** Describes where a route leads, to find out later that it still leads there. */
+/** Describes the domains and targets of a route, so that a later change can be detected. */
 export const describeRouteDomains = ({ domains, targets }: Pick<FoundRoute, "domains" | "targets">): string =>
   `${domains.join(", ")} to ${targets.map((target) => `http://${target}`).join(", ")}`
 
 /**
- * The route of an application: of its name, and either declared for it by a project here, or written by Berth to the
- * port that the application has. No route that another application may own.
+ * Route of an application: has its name, and is either declared for it by a local project or was written by Berth for
+ * its port. Excludes a route that another application may own.
  */
 export const findOwnRoute = (app: Removable, apps: Applications) =>
   Effect.gen(function*() {

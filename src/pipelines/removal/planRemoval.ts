@@ -29,7 +29,7 @@ const factsOf = ({ hooks, live, name, route, uuid }: RemovalParts): Facts => ({
   hooks: { value: hooks, now: hooks.map(({ id, repository }) => `${id} of ${repository}`).join(", ") || "none" }
 })
 
-/** The parts of an application, without the hash of their plan. */
+/** Parts of an application, without the plan hash. */
 export type RemovalParts = Omit<Removal, "planHash">
 type PlanServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
@@ -55,7 +55,7 @@ export const planRemoval = Effect.fn("planRemoval")(function*(
   return { planHash: computePlanHash(removalFacts, factsOf(parts), yield* planHashDigest), ...parts }
 })
 
-/** Decides a removal again; fails where it is not what the plan of this hash said. */
+/** Decides a removal again; fails if it no longer matches the plan with this hash. */
 export const checkRemoval = Effect.fn("checkRemoval")(function*(
   uuid: string,
   hash: string | null

@@ -22,14 +22,14 @@ import { findRemovable, isMissing } from "./findRemovable.ts"
 import { describeRouteDomains } from "./ownParts.ts"
 import { checkRemoval, type RemovalParts } from "./planRemoval.ts"
 
-/** A route leads elsewhere than it did when its removal was planned. */
+/** The target of a route has changed since its removal was planned. */
 class RouteMoved extends Data.TaggedError("RouteMoved")<{ readonly now: string }> {
   override get message() {
     return `it leads from ${this.now} now, and was not removed`
   }
 }
 
-/** Removes a route from the proxy file while it leads where the plan says. */
+/** Removes a route from the proxy file if its target is still the planned one. */
 const removePlannedRoute = (
   { routeName, way }: NonNullable<Removal["route"]>
 ): Effect.Effect<void, RouteMoved | EditFailure, EditServices> =>
@@ -47,7 +47,7 @@ const removePlannedRoute = (
     }
   })
 
-/** Deletes the planned webhooks; others that lead to the same address stay. */
+/** Deletes the planned webhooks; keeps others with the same address. */
 const removePlannedHooks = ({ hooks, uuid }: RemovalParts) =>
   Effect.gen(function*() {
     const [owner, name] = hooks[0]?.repository.split("/") ?? []
@@ -60,12 +60,12 @@ const deleteIfLive = ({ live, uuid }: RemovalParts) =>
   Effect.gen(function*() {
     if (!live) return
     yield* (yield* Platform).deleteApplication(uuid).pipe(
-      // Deleted by another client since it was read.
+      // Another client has deleted it since it was read.
       Effect.catchIf(isMissing, () => Effect.void)
     )
   })
 
-/** Removes what was planned, and reports the parts that could not be removed. */
+/** Removes the planned parts, and reports those that could not be removed. */
 const removeParts = (planned: RemovalParts, keepRoute: boolean) =>
   Effect.gen(function*() {
     const { hooks, live, name, route, stays, uuid } = planned
@@ -99,8 +99,9 @@ const removeParts = (planned: RemovalParts, keepRoute: boolean) =>
   })
 
 /**
- * Removes an application, then its route and its webhooks: a live application keeps its route. Waits for an upsert of
- * the application; once begun it is not interrupted. A repeat removes what an earlier removal left.
+ * Removes an application first, then its route and webhooks, so that a live application keeps its route. Waits for an
+ * upsert of the application and cannot be interrupted once started. Running it again removes what an earlier removal
+ * left behind.
  */
 export const removeApplication = Effect.fn("removeApplication")(function*(
   uuid: string,

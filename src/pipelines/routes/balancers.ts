@@ -23,7 +23,7 @@ import {
 } from "./serverItems.ts"
 import { isUrlOfPort, parseHostAndPort, withPort } from "./serverUrl.ts"
 
-/** Move of the requests of one port of a server to another. */
+/** Redirection of requests from one port of a server to another. */
 export interface PortMove {
   /** Addresses of the server, in lower case; IPv6 ones in brackets. */
   readonly hosts: ReadonlyArray<string>
@@ -51,7 +51,7 @@ const otherThings = (proxy: ProxyText): string => {
 
 const unfit = (reason: string) => Either.left(Refusal.Unfit({ line: null, reason }))
 
-/** Applies splices and reads the text again: nothing but the servers may differ, and these only as intended. */
+/** Applies splices and parses the text again, to verify that only the intended servers differ. */
 const edited = (
   proxy: ProxyText,
   body: string,
@@ -70,7 +70,7 @@ const edited = (
 
 const bodyOf = (proxy: ProxyText, text: string) => text.slice(proxy.bom.length)
 
-/** Adds a server at the new port before each server at the old one, unless its load balancer has that already. */
+/** Adds a server at the new port before each server at the old one, unless its load balancer already has one. */
 export const addServers = (text: string, moves: ReadonlyArray<PortMove>): Either.Either<RouteEdit, Refusal> =>
   Either.flatMap(readProxy(text), (proxy) => {
     const body = bodyOf(proxy, text)
@@ -118,11 +118,11 @@ export const removeServers = (text: string, moves: ReadonlyArray<PortMove>): Eit
 
 /**
  * True if a load balancer of the file has a server at a port of these addresses.
- * @param hosts any address without it
+ * @param hosts any address if omitted
  */
 export const hasServer = (text: string, hosts: ReadonlyArray<string> | undefined, port: number): boolean =>
   Either.match(readProxy(text), {
-    // A file that cannot be read may lead there.
+    // An unreadable file may still route requests there.
     onLeft: () => true,
     onRight: (proxy) =>
       serversIn(proxy).some(([, urls]) =>
@@ -148,9 +148,9 @@ const checkUnbridged = (
   })
 
 /**
- * Refuses what an edit would change of a route that leads to a bridge: its requests would go to a container that is being
+ * Refuses an edit that would change a route to a bridge, because requests would go to a container that is being
  * replaced.
- * @param own targets, as `host:port`, that the route was given before
+ * @param own targets, as `host:port`, that the route had before
  */
 export const refuseIfBridged =
   (route: Pick<Route, "port" | "routeName">, bridges: BridgePorts, own: ReadonlyArray<string> = []) =>
@@ -167,7 +167,7 @@ const textAfter = (edit: Either.Either<RouteEdit, Refusal>) =>
     (done) => done._tag === "Edited" ? Either.right(done.text) : unfit("no load balancer leads there")
   )
 
-/** Refuses a file that the moves and their reverse would not leave byte for byte as it is. */
+/** Refuses a file that the moves followed by their reverse would not leave unchanged byte for byte. */
 export const checkMoves = (text: string, moves: ReadonlyArray<PortMove>): Either.Either<void, Refusal> =>
   Either.gen(function*() {
     const back = moves.map(({ from, hosts, to }) => ({ hosts, from: to, to: from }))
@@ -178,7 +178,7 @@ export const checkMoves = (text: string, moves: ReadonlyArray<PortMove>): Either
     if (returned !== text) return yield* unfit("its load balancers are written in a way that an edit would not restore")
   })
 
-/** A route that leads to a port of a server. */
+/** A route to a port of a server. */
 export interface PortRoute {
   readonly host: string
   readonly routeName: string
@@ -186,7 +186,7 @@ export interface PortRoute {
   readonly address: string
 }
 
-/** The routes that lead to a port of these addresses, one for each host name. */
+/** Routes to a port of these addresses, one for each host name. */
 export const findRoutesToPort = (
   text: string,
   hosts: ReadonlyArray<string>,

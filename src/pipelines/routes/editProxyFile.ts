@@ -30,7 +30,7 @@ export type EditFailure =
 
 export type EditServices = Settings | Ssh | Sftp | Locks
 
-/** Converts a refused edit into an error that names the file and its server. */
+/** Converts a refusal into an error that names the file and its server. */
 export const toProxyFileError = ({ file, server }: ProxyLocation) =>
   Refusal.$match({
     Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
@@ -42,7 +42,7 @@ export const toProxyFileError = ({ file, server }: ProxyLocation) =>
 
 export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
 
-/** Previews an edit: the file as it is and as it would be. Writes nothing. */
+/** Previews an edit: the file before and after it. Writes nothing. */
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
 ) {
@@ -58,13 +58,13 @@ const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 mill
 export interface EditPreconditions<E> {
   /** Text on which the edit was decided: saves a read while the file still has it. */
   readonly before: Option.Option<string>
-  /** Fails if the edit is not the planned one; called again where the file was written meanwhile. */
+  /** Fails if the edit is not the planned one; called again if the file was changed meanwhile. */
   readonly matchesPlan: (edit: RouteEdit) => Effect.Effect<void, E>
 }
 
 /**
- * Edits the proxy file by a pure function of its text. Edits of a file are serialized, in this process and among all
- * processes that use Berth.
+ * Edits the proxy file with a pure function of its text. Edits of a file are serialized within this process and among
+ * all Berth processes.
  */
 export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>,

@@ -48,14 +48,14 @@ const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionCh
     ? entries.filter(({ name }) => name !== routeName && name !== formatRedirectRouter(routeName))
     : entries
 
-/** Sections in which a route has its entries; in others its name means something else. */
+/** Sections with the entries of a route; in other sections its name has another meaning. */
 const routeSections = ["routers", "services"]
 
 const templates = (text: string) => text.split("{{").length
 
 /**
- * Reads the edited text again: it must be sound YAML that holds what the file held, changed only as the edit says,
- * with both of its sections.
+ * Parses the edited text again. It must be valid YAML with both of its sections, and differ from the old content only
+ * by the edit.
  */
 const verified = (
   before: ProxyText,
@@ -119,7 +119,7 @@ const taken = (routeName: string, reason: string) => Either.left(Refusal.Taken({
 const pointsTo = (targets: ReadonlyArray<string>) =>
   targets.length === 0 ? "points to no server in this file" : `points to ${targets.join(", ")}`
 
-/** Adds a route, unless its name is there and leads to the same target. A name with another target is refused. */
+/** Adds a route, unless one with its name already has the same target. Refuses a name with another target. */
 export const insertRoute = (text: string, route: Route): Outcome =>
   Either.gen(function*() {
     yield* wholeRoute(route)
@@ -137,7 +137,7 @@ export const insertRoute = (text: string, route: Route): Outcome =>
     return yield* insertInto(proxy, proxy.lines, route, false)
   })
 
-/** Removes a route's entries wherever they stand under `http`; refuses where they could not all be removed. */
+/** Removes a route's entries anywhere under `http`; refuses if not all of them can be removed. */
 export const deleteRoute = (text: string, routeName: string): Outcome =>
   Either.gen(function*() {
     yield* wholeName(routeName)
@@ -170,17 +170,20 @@ export const deleteRoute = (text: string, routeName: string): Outcome =>
 
 /** Identifies an application's own route among others of the same name. */
 export interface RouteOwner {
-  /** The `host:port`s that the application has been routed to before. */
+  /** Former targets of the application, as `host:port`. */
   readonly formerTargets: ReadonlyArray<string>
-  /** Domain, in lower case, that its route was last written for; somebody may have redirected it since. */
+  /** Domain, in lower case, that its route was last written for; its target may have been edited since. */
   readonly lastDomain: Option.Option<string>
-  /** Other applications whose routes go by the same name. */
+  /** Other applications whose routes have the same name. */
   readonly namesakes: ReadonlyArray<string>
 }
 
 const unowned: RouteOwner = { formerTargets: [], lastDomain: Option.none(), namesakes: [] }
 
-/** True if the route of an application's name was made for it: it leads to its current, former or redirected target. */
+/**
+ * True if the route with an application's name belongs to it: it has the current or a former target, or serves the last
+ * domain.
+ */
 export const isOwnRoute = (
   proxy: ProxyText,
   { routeName, ...place }: Omit<Route, "domain">,
@@ -196,11 +199,10 @@ export const isOwnRoute = (
 }
 
 /**
- * Makes a domain lead to a target. The route's own entries are replaced where they are for another domain or lead
- * elsewhere. A domain that another router asks for is left alone, with a warning where it leads elsewhere; else the
- * route is added. A route of this name is the application's own when it leads to where that is or was, or is for a
- * domain that its route was last written for, and no other application goes by the name: a port that one has given up may
- * be the other's by now. Any other route is refused.
+ * Makes a domain lead to a target: replaces the route's own entries, or adds the route. A domain routed by other
+ * routers is left alone, with a warning if they lead elsewhere. A route with this name counts as the application's own
+ * if its target is a current or former one, or its domain is the last written one. If other applications share the
+ * name, it does not, because one of them may meanwhile have a former port. Any other route with the name is refused.
  */
 export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unowned): Outcome =>
   Either.gen(function*() {

@@ -10,8 +10,8 @@ import {
 import { formatTarget, redirectMiddleware } from "./routeLines.ts"
 
 /**
- * True if a proxy file routes a domain to a target: by the route of this name if that serves the domain, else by any
- * router for it. A router that only redirects plain http serves nothing.
+ * True if a proxy file routes a domain to a target: by the route with this name if it serves the domain, else by any
+ * router for the domain. Routers that only redirect plain http do not count.
  */
 export const hasRouteTo = (proxy: ProxyText, { domain, routeName, ...place }: Route): boolean => {
   const routers = readSectionEntries(proxy, "routers")

@@ -15,7 +15,7 @@ import {
 
 type Lines = ReadonlyArray<Line>
 
-/** The section of a name; a file without it is refused. */
+/** Finds a section by name; refuses a file without it. */
 const section = (lines: Lines, name: string): Either.Either<Section, Refusal> =>
   Either.fromNullable(findSections(lines).find((found) => found.name === name), () =>
     Refusal.Unfit({
@@ -23,7 +23,7 @@ const section = (lines: Lines, name: string): Either.Either<Section, Refusal> =>
       reason: `it has no "${name}:" section: a line of two spaces and "${name}:" that its entries follow`
     }))
 
-/** Refuses lines in which one of the sections that every proxy file needs is missing. */
+/** Refuses lines without one of the sections that every proxy file needs. */
 export const withSections = (lines: Lines): Either.Either<Lines, Refusal> =>
   Either.map(Either.all([section(lines, "routers"), section(lines, "services")]), () => lines)
 
@@ -32,7 +32,7 @@ const withoutFinalNewline = (lines: Lines): Lines =>
 
 const endsBare = (lines: Lines) => lines.at(-1)?.end === ""
 
-/** New lines before the one at an index, with the line ends of the file; a missing final newline stays missing. */
+/** Inserts new lines before an index, with the line ends of the file; does not add a missing final newline. */
 const insert = (lines: Lines, index: number, texts: ReadonlyArray<string>): Lines => {
   const end = lines[0]?.end || "\n"
   const added = texts.map((text) => ({ text, end, http: true, literal: false }))
@@ -62,15 +62,15 @@ const addService = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =
   )
 
 /**
- * The lines with a route's routers at the end of `routers`, immediately before the section that follows it, and its
- * service at the end of `services`.
+ * Adds a route's routers at the end of `routers`, immediately before the section that follows it, and its service at
+ * the end of `services`.
  */
 export const addLines = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
   Either.flatMap(addRouters(lines, route), (added) => addService(added, route))
 
 const isEmptyLine = (line: Line | undefined) => line !== undefined && !line.literal && isBlank(line.text)
 
-/** Blank lines in a row become one, except where they are part of a text. */
+/** Collapses consecutive blank lines, except within a scalar. */
 const collapseBlanks = (lines: Lines): Lines =>
   lines.filter((line, index) => !(isEmptyLine(line) && isEmptyLine(lines[index - 1])))
 
@@ -87,7 +87,7 @@ const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<b
   })
 }
 
-/** Writes `{}` after the headers of sections that lose their last entry. */
+/** Writes `{}` after the headers of sections that become empty. */
 const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
   const emptied = new Set(
     findSections(lines).filter(({ end, header }) => {
@@ -101,8 +101,8 @@ const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
 }
 
 /**
- * The lines without a route's entries, in some sections or in all that `http` has, and with a last line that ends as
- * the last line did.
+ * Removes the lines of a route's entries from the given sections, or from all sections under `http`. Does not add a
+ * missing final newline.
  */
 export const removeLines = (lines: Lines, routeName: string, sections?: ReadonlyArray<string>): Lines => {
   const ranges = findSections(lines).filter(({ name }) => sections?.includes(name))
@@ -114,8 +114,8 @@ export const removeLines = (lines: Lines, routeName: string, sections?: Readonly
 }
 
 /**
- * The first line that begins with `<routeName>:`, as an index. The words that routes are written with count only where
- * routes have their names, at four spaces.
+ * Index of the first line that begins with `<routeName>:`. For a name that is also a key of routes, only lines at four
+ * spaces count, as route names are written there.
  */
 export const findNamedLine = (lines: Lines, routeName: string): number | undefined => {
   const index = lines.findIndex((line) => {

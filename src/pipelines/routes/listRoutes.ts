@@ -16,7 +16,7 @@ import { readRoutes } from "./readRoutes.ts"
 const filesAtOnce = 16
 const mostWarnings = 20
 
-/** The declared applications by their domains in lower case, and sentences about what could not be read. */
+/** Declared applications by domain in lower case, with sentences about unreadable projects. */
 interface Declared {
   readonly byDomain: ReadonlyMap<string, ReadonlyArray<RoutedApplication>>
   readonly unread: ReadonlyArray<string>
@@ -31,7 +31,7 @@ const declaredIn = (projectPath: string) =>
       )
   )
 
-/** Declarations of the projects under the root. */
+/** Reads the declarations of the projects under the root. */
 const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | Settings> = Effect.gen(function*() {
   const places = yield* listProjectDirectories()
   const [unread, found] = yield* Effect.partition(places, ({ path }) => declaredIn(path), { concurrency: filesAtOnce })
@@ -44,7 +44,7 @@ const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | S
   Effect.catchAll(({ message }) => Effect.succeed({ byDomain: new Map(), unread: [message] }))
 )
 
-/** The routes of the proxy file, each with where it leads, what made it and who declares its domain. Changes nothing. */
+/** Lists the routes of the proxy file with their targets, origin and declaring applications. Changes nothing. */
 export const listRoutes: Effect.Effect<
   RouteList,
   PreviewFailure,

@@ -11,7 +11,7 @@ import { type PreviewFailure, previewProxyEdit } from "./editProxyFile.ts"
 import * as edit from "./editRoutes.ts"
 import { targetAddress } from "./proxyLocation.ts"
 
-/** The edit that is asked for, as a function of the file's text. */
+/** Requested edit as a function of the file's text. */
 const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
   Effect.gen(function*() {
     if (action === "remove") {
@@ -31,8 +31,8 @@ const linesWith = (diff: string, sign: "+" | "-") =>
   diff.split("\n").slice(2).filter((line) => line.startsWith(sign)).length
 
 /**
- * Previews adding or removing a route as a unified diff of the proxy file. Fails as the change itself would,
- * and changes nothing.
+ * Previews adding or removing a route as a unified diff of the proxy file. Fails as the change itself would; changes
+ * nothing.
  */
 export const planRoute = Effect.fn("Routes.plan")(function*(
   request: RoutePlanRequest

@@ -15,7 +15,7 @@ import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import type { ProxyLocation } from "./proxyLocation.ts"
 
-/** The file no longer held what had been read; nothing was written. */
+/** The file has changed since it was read; nothing was written. */
 export class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
 
 const timeout = `${2 * lockSeconds} seconds` as const
@@ -28,7 +28,7 @@ const wordsOf = ({ code, stderr }: RemoteExit): string =>
 const busy = (home: ProxyLocation) =>
   new ProxyFileBusy({ ...named(home), reason: `somebody else has been editing it for ${lockSeconds} s` })
 
-/** Names the proxy file in a connection failure, whose own message names only the server. */
+/** Adds the proxy file to a connection failure, whose own message only names the server. */
 const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(
     effect,
@@ -37,7 +37,7 @@ const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect
 
 type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError
 
-/** Reads the proxy file once for concurrent observations. */
+/** Shared read of the proxy file for concurrent observations. */
 class SharedReading extends Context.Tag("berth/SharedReading")<
   SharedReading,
   (home: ProxyLocation) => Effect.Effect<string, ReadFailure>
@@ -45,7 +45,10 @@ class SharedReading extends Context.Tag("berth/SharedReading")<
 
 const sameHome = Equivalence.make<ProxyLocation>((a, b) => a.file === b.file && a.server.id === b.server.id)
 
-/** Shares one read of the proxy file within an observation; times out, so that the rest is observed anyway. */
+/**
+ * Shares one read of the proxy file within an observation. The read times out, so that the other observations are not
+ * blocked.
+ */
 export const withSharedReading = (longest: Duration.DurationInput) => <A, E, R>(observed: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     if (Option.isSome(yield* Effect.serviceOption(SharedReading))) return yield* observed
@@ -109,7 +112,7 @@ const outcome = (home: ProxyLocation) => (exit: RemoteExit) => {
   }
 }
 
-/** True if the script ended by itself, and so removed the staged copies. */
+/** True if the script itself ended, because it then removed the staged copies. */
 const cleansUp = ({ code }: RemoteExit) => [0, ...Object.values(proxyExit)].some((known) => known === code)
 
 const names: Effect.Effect<Staged> = Effect.gen(function*() {
@@ -137,8 +140,8 @@ const stage = (
   )
 
 /**
- * Writes a new text where the proxy file holds another one, in place and checked; whatever goes wrong, the file holds
- * one of the two. Fails with `ProxyFileChanged` when it holds neither.
+ * Replaces the text of the proxy file in place and verifies it; after any failure the file has either the old or the
+ * new text. Fails with `ProxyFileChanged` if it has neither.
  */
 export const writeProxyText = (
   home: ProxyLocation,

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** The proxy file, and the server that holds it. */
+/** Proxy file and its server. */
 export interface ProxyLocation {
   readonly server: ServerAccess
   readonly file: string
@@ -12,7 +12,7 @@ export interface ProxyLocation {
 
 const isAddress = Schema.decodeUnknownEither(TargetAddress)
 
-/** The address that routes send requests to when nothing else is known. */
+/** Default target address of routes. */
 export const targetAddress: Effect.Effect<string, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
   function*() {
     const settings = yield* Settings
@@ -24,7 +24,7 @@ export const targetAddress: Effect.Effect<string, SettingsError | ProxySettingsI
   }
 )
 
-/** The id of the server that holds the proxy file: the configured one, the one at the target address, the only one. */
+/** Id of the proxy file's server: the configured one, else the one at the target address, else the only one. */
 const serverId = Effect.gen(function*() {
   const settings = yield* Settings
   const configured = yield* settings.find("proxy.server")
@@ -43,7 +43,7 @@ const serverId = Effect.gen(function*() {
   })
 })
 
-/** The server that the proxy runs on, as the settings say. */
+/** Server that the proxy runs on, from the settings. */
 export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
   function*() {
     const settings = yield* Settings

@@ -10,26 +10,26 @@ export interface Line {
   readonly end: string
   /** True under the `http` key: `tcp` and `udp` have sections of the same names. */
   readonly http: boolean
-  /** True inside a scalar that began on an earlier line, which is not structure. */
+  /** True inside a scalar that began on an earlier line; such lines have no structure. */
   readonly literal: boolean
 }
 
-/** A proxy file as text and as the YAML it holds. */
+/** A proxy file as text and as parsed YAML. */
 export interface ProxyText {
   readonly bom: string
   readonly lines: ReadonlyArray<Line>
   readonly document: Document
-  /** The mapping that holds `routers`, `services` and `middlewares`: the one under `http`, else the whole file. */
+  /** Mapping with `routers`, `services` and `middlewares`: the one under `http`, else the whole file. */
   readonly http: YAMLMap | undefined
 }
 
 const byteOrderMark = "\uFEFF"
 
-/** The key of a pair as it reads in the file; `123:` has the key `123`. */
+/** Key of a pair as written in the file; `123:` has the key `123`. */
 export const readPairKey = (key: unknown): string | undefined =>
   isScalar(key) ? (typeof key.value === "string" ? key.value : key.source) : undefined
 
-/** The value under a key of a mapping, aliases not followed. */
+/** Value of a key in a mapping, without resolving aliases. */
 export const readMapValue = (map: unknown, key: string): unknown =>
   isMap(map) ? map.items.find((pair) => readPairKey(pair.key) === key)?.value : undefined
 
@@ -37,7 +37,7 @@ export const isBlank = (text: string) => /^[ \t]*$/.test(text)
 export const isComment = (text: string) => /^[ \t]*#/.test(text)
 export const measureIndent = (text: string) => text.length - text.replace(/^ +/, "").length
 
-/** Position of an alias whose anchor no earlier node has. */
+/** Position of an alias without an earlier anchor. */
 const danglingAlias = (document: Document): number | undefined => {
   const anchors = new Set<string>()
   let at: number | undefined
@@ -98,7 +98,7 @@ const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
     const start = offset
     offset += piece.length
     const text = piece.replace(/\r?\n$/, "")
-    // They come in the order of the text and do not overlap: those before this line are done with.
+    // Scalars are in text order and do not overlap, so those that end before this line are skipped.
     while ((scalars[scalar]?.[1] ?? Number.POSITIVE_INFINITY) <= start) scalar += 1
     const literal = (scalars[scalar]?.[0] ?? Number.POSITIVE_INFINITY) < start
     if (!literal && measureIndent(text) === 0 && !isBlank(text) && !isComment(text)) top = topKeys[index]
@@ -115,7 +115,7 @@ const httpOf = (document: Document): YAMLMap | undefined => {
   return isMap(found) ? found : undefined
 }
 
-/** Reads a proxy file; refuses one that is not a single, sound YAML document. */
+/** Parses a proxy file; refuses one that is not a single valid YAML document. */
 export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
   const bom = text.startsWith(byteOrderMark) ? byteOrderMark : ""
   const body = text.slice(bom.length)
@@ -127,6 +127,6 @@ export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
   }))
 }
 
-/** The text of the file; a last line that lost its place at the end gets a terminator. */
+/** Text of the file; adds a terminator to a former last line. */
 export const printLines = (bom: string, lines: ReadonlyArray<Pick<Line, "text" | "end">>): string =>
   bom + lines.map(({ end, text }) => text + end).join("")

@@ -23,16 +23,16 @@ export const readSectionEntries = ({ http }: ProxyText, section: string): Readon
 export const listSectionNames = (proxy: ProxyText, section: string): ReadonlyArray<string> =>
   Array.from(readSectionEntries(proxy, section).keys())
 
-/** The routers of which something holds, in the order of the file. */
+/** Routers that match a predicate, in the order of the file. */
 const routersThat = (proxy: ProxyText, holds: (router: unknown) => boolean): ReadonlyArray<string> =>
   Array.from(readSectionEntries(proxy, "routers")).flatMap(([name, router]) => holds(router) ? [name] : [])
 
-/** The service that a router uses; `app@file` is `app`. */
+/** Service of a router; `app@file` becomes `app`. */
 export const readRouterService = (router: unknown) => textOf(readMapValue(router, "service"))?.replace(/@file$/, "")
 
 const defaultPorts = new Map([["http", "80"], ["https", "443"], ["h2c", "80"]])
 
-/** `host:port` of a URL, with its scheme's port when it names none. */
+/** `host:port` of a URL, with the scheme's default port if it has none. */
 const authority = (url: string): string | undefined => {
   const [, scheme, host] = /^([a-z][a-z0-9]*):\/\/([^/?#]+)/i.exec(url) ?? []
   if (scheme === undefined || host === undefined) return undefined
@@ -48,7 +48,7 @@ export const listServiceServers = (service: unknown): ReadonlyArray<string> => {
   )
 }
 
-/** Targets of a route: the servers of the service with its name, or of the service its router uses. */
+/** Targets of a route: the servers of the service with its name, or of the service that its router uses. */
 export const listRouteTargets = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
   const services = readSectionEntries(proxy, "services")
   if (services.has(name)) return listServiceServers(services.get(name))
@@ -56,7 +56,7 @@ export const listRouteTargets = (proxy: ProxyText, name: string): ReadonlyArray<
   return service === undefined ? [] : listServiceServers(services.get(service))
 }
 
-/** The host names that a rule asks for, lower case: those of `Host(…)` in any quoting, unless it is negated. */
+/** Host names in a rule, in lower case: those of `Host(…)` in any quoting, unless negated. */
 export const parseRuleHosts = (rule: string): ReadonlyArray<string> =>
   Array.from(rule.matchAll(/(!\s*)?\bHost(?:Header)?\s*\(([^()]*)\)/g)).flatMap(([, negation, list]) =>
     negation === undefined
@@ -64,14 +64,14 @@ export const parseRuleHosts = (rule: string): ReadonlyArray<string> =>
       : []
   )
 
-/** The rule of a router; empty where it has none. */
+/** Rule of a router; empty if it has none. */
 export const readRouterRule = (router: unknown): string => textOf(readMapValue(router, "rule")) ?? ""
 
-/** The host names that a router asks for. */
+/** Host names in a router's rule. */
 export const listRouterDomains = (proxy: ProxyText, router: string): ReadonlyArray<string> =>
   parseRuleHosts(readRouterRule(readSectionEntries(proxy, "routers").get(router)))
 
-/** The routers whose rule asks for a domain, in the order of the file. */
+/** Routers whose rule matches a domain, in the order of the file. */
 export const findRoutersForDomain = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => parseRuleHosts(readRouterRule(router)).includes(domain.toLowerCase()))
 
@@ -92,7 +92,7 @@ export const listDomainTargets = (proxy: ProxyText, domain: string): ReadonlyArr
 export const findRoutersUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => readRouterService(router) === service)
 
-/** The middlewares that a router uses; `a@file` is `a`. */
+/** Middlewares of a router; `a@file` becomes `a`. */
 export const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
   itemsOf(readMapValue(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
 
@@ -100,7 +100,7 @@ export const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
 export const findRoutersUsingMiddleware = (proxy: ProxyText, middleware: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => listMiddlewares(router).includes(middleware))
 
-/** The middlewares of a router that the file does not define; those of another provider, as `a@docker`, are not its own. */
+/** Middlewares of a router that the file does not define; ignores those of another provider, such as `a@docker`. */
 export const findMissingMiddlewares = (proxy: ProxyText, router: string): ReadonlyArray<string> => {
   const defined = readSectionEntries(proxy, "middlewares")
   return listMiddlewares(readSectionEntries(proxy, "routers").get(router)).filter((name) =>

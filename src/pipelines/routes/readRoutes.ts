@@ -12,7 +12,7 @@ import {
 import { formatRedirectRouter, renderRouterLines, renderServiceLines } from "./routeLines.ts"
 import { listMapEntries, type Shape } from "./yamlEntries.ts"
 
-/** A route of the proxy file, before it is known who declares it. */
+/** A route of the proxy file, without its declaring applications. */
 export type FoundRoute = Omit<ListedRoute, "applications">
 
 const longestRule = 300
@@ -25,14 +25,14 @@ const shapesOf = (proxy: ProxyText): ReadonlyMap<string, Shape> =>
     )
   )
 
-/** The place that a target has in a route of ours: an address and a port. */
+/** Parses a target into its address and port. */
 const parseTarget = (target: string) => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
   const targetIp = bracketed ?? plain
   return targetIp === undefined ? undefined : { targetIp, port: Number(port) }
 }
 
-/** The names of those routes that have exactly the form that they would be written with. */
+/** Names of the routes whose entries have exactly the form that Berth writes. */
 const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute, "madeBy">>): ReadonlySet<string> => {
   const candidates = routes.flatMap(({ domains: [domain, ...more], routeName, targets: [target, ...others] }) => {
     const place = target === undefined ? undefined : parseTarget(target)
@@ -60,7 +60,10 @@ const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute,
   )
 }
 
-/** The routes of a proxy file, in its order. A router that only sends plain http on belongs to the route it is named after. */
+/**
+ * Lists the routes of a proxy file in its order. A router that only redirects plain http belongs to the route that it
+ * is named after.
+ */
 export const readRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
   const routers = readSectionEntries(proxy, "routers")
   const services = readSectionEntries(proxy, "services")

@@ -1,19 +1,19 @@
 import type { Route } from "../../schema/routes/Route.ts"
 
-/** The middleware that the plain-http router of every route uses; the file is expected to define it. */
+/** Middleware of every route's plain-http router; the file is expected to define it. */
 export const redirectMiddleware = "redirect-to-https"
 
-/** The router that sends plain-http requests of a route on to https. */
+/** Router that redirects plain-http requests of a route to https. */
 export const formatRedirectRouter = (routeName: string) => `${routeName}-http`
 
-/** `host:port` as it stands in a URL. */
+/** `host:port` as written in a URL. */
 export const formatTarget = ({ port, targetIp }: Pick<Route, "targetIp" | "port">): string =>
   targetIp.includes(":") ? `[${targetIp}]:${port}` : `${targetIp}:${port}`
 
-// Words and numbers that YAML, or the older YAML of some proxies, would not read as a string.
+// Words and numbers that YAML 1.2, or the older YAML of some proxies, does not read as a string.
 const noString = /^(?:[0-9_]+|0[xob][0-9a-f_]+|[0-9_]+e-?[0-9_]+|\d+-\d+-\d+|true|false|null|yes|no|on|off|y|n)$/i
 
-/** A route name as a YAML string. */
+/** Route name as a YAML string, quoted if necessary. */
 const written = (name: string): string => (noString.test(name) ? `"${name}"` : name)
 
 const rule = (domain: string) => `rule: "Host(\`${domain}\`)"`
@@ -45,8 +45,8 @@ export const renderServiceLines = (route: Route): ReadonlyArray<string> => [
 ]
 
 /**
- * The keys that every route is written with. They stand deeper in the file than the names of routes, and a route may
- * still be called like one of them.
+ * Keys within every written route. They are indented deeper than the names of routes, so a route may have the same name
+ * as one of them.
  */
 export const routeKeys: ReadonlyArray<string> = [
   "routers",

@@ -9,7 +9,7 @@ import type { RouteEdit } from "./RouteEdit.ts"
 
 const warningOf = ({ warnings }: RouteEdit) => (warnings.length === 0 ? {} : { warning: warnings.join("; ") })
 
-/** Adds a route to the configured target address. A name with another target fails with `RouteTaken`. */
+/** Adds a route to the configured target address. Fails with `RouteTaken` if the name has another target. */
 export const addRoute = Effect.fn("Routes.add")(function*(
   request: RouteRequest
 ): Effect.fn.Return<AddRouteResult, EditFailure, EditServices> {
@@ -22,7 +22,7 @@ export const addRoute = Effect.fn("Routes.add")(function*(
     : { added: true, ...warningOf(done) }
 })
 
-/** Removes a route, whatever it leads to. */
+/** Removes a route regardless of its target. */
 export const removeRoute = Effect.fn("Routes.remove")(function*(
   { routeName }: RouteNamed
 ): Effect.fn.Return<RemoveRouteResult, EditFailure, EditServices> {

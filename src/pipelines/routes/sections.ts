@@ -1,22 +1,22 @@
 import { isBlank, isComment, type Line, measureIndent } from "./proxyText.ts"
 
-/** A section of the `http` mapping: the index of its header line, and of the first line after it. */
+/** A section of the `http` mapping: index of its header line, and of the first line after the section. */
 export interface Section {
   readonly name: string
   readonly header: number
   readonly end: number
 }
 
-// Two spaces, the name, and nothing but an empty mapping or a comment after it.
+// Two spaces and the name, followed by at most an empty mapping and a comment.
 const headerPattern = /^  ([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+\{[ \t]*\})?(?:[ \t]+#.*|[ \t]*)$/
 
-/** True for a line with content beside comments. */
+/** True for a line with content other than a comment. */
 export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text) || isComment(text))
 
 /** True if a line ends the section before it: content at the same depth or above. */
 const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || measureIndent(line.text) <= 2)
 
-/** The sections whose headers are lines of exactly two spaces of indent, in the order of the file. */
+/** Sections whose header lines have exactly two spaces of indent, in the order of the file. */
 export const findSections = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
   const found: Array<Section> = []
   let end = lines.length
@@ -30,14 +30,14 @@ export const findSections = (lines: ReadonlyArray<Line>): ReadonlyArray<Section>
   return found.toReversed()
 }
 
-/** True if a line belongs to its section: content, or a comment as deep as the entries. */
+/** True if a line belongs to its section: content, or a comment at the depth of the entries. */
 const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && measureIndent(line.text) > 2)
 
-/** The index after the last line that belongs to the section; what follows up to its end are blank lines and comments. */
+/** Index after the last line that belongs to the section; only blank lines and comments follow up to its end. */
 export const findSectionEnd = (lines: ReadonlyArray<Line>, { end, header }: Section): number =>
   lines.slice(header, end).findLastIndex(isOwn) + header + 1
 
-/** The header with nothing after its colon but a comment, so that entries may follow. */
+/** Header without an empty mapping, so that entries may follow. */
 export const openSectionHeader = (header: Line): Line => ({
   ...header,
   text: header.text.replace(/:[ \t]+\{[ \t]*\}/, ":")
@@ -49,7 +49,7 @@ export const closeSectionHeader = (header: Line): Line => ({
   text: openSectionHeader(header).text.replace(":", ": {}")
 })
 
-/** The name of the key that a line begins with, and its depth. */
+/** Key at the beginning of a line, and its indent. */
 export const parseKeyLine = (
   { literal, text }: Line
 ): { readonly indent: number; readonly key: string } | undefined => {

@@ -3,7 +3,7 @@ import { type ProxyText, readMapValue } from "./proxyText.ts"
 import { readSectionEntries } from "./queryProxy.ts"
 import { isReversible, withPort } from "./serverUrl.ts"
 
-/** A server of a load balancer, and its place in the text. */
+/** A server of a load balancer, and its position in the text. */
 export interface ServerItem {
   readonly service: string
   readonly url: string
@@ -23,17 +23,17 @@ const hasReferences = (node: Node): boolean => {
   return found
 }
 
-/** URL of a server as it is written; none where it has none. */
+/** URL of a server as written; undefined if it has none. */
 export const readServerUrl = (server: unknown): string | undefined => {
   const url = readMapValue(server, "url")
   return isScalar(url) && typeof url.value === "string" ? url.value : undefined
 }
 
-/** End of the content of a node, without the blanks, comments and line breaks after it. */
+/** End of a node's content, without trailing whitespace and comments. */
 const contentEnd = (text: string, [start, end]: readonly [number, number]) =>
   start + text.slice(start, end).trimEnd().length
 
-/** The servers of all load balancers that are written so that one can be spliced. */
+/** Servers of all load balancers whose notation allows splicing. */
 export const listServerItems = (proxy: ProxyText, body: string): ReadonlyArray<ServerItem> =>
   [...readSectionEntries(proxy, "services")].flatMap(([service, entry]) => {
     const servers = readMapValue(readMapValue(entry, "loadBalancer"), "servers")
@@ -56,13 +56,13 @@ const lineEnd = (body: string, at: number) => {
   return next < 0 ? body.length : next + 1
 }
 
-/** The item's own lines: from the one with its dash to the last with its content. */
+/** Line range of the item, from its dash to the end of its content. */
 const linesAround = (body: string, { end, start }: ServerItem) => ({
   from: body.lastIndexOf("\n", start - 1) + 1,
   to: lineEnd(body, end)
 })
 
-/** True if the item shares its lines with nothing but a comment. */
+/** True if the item shares its lines only with a comment. */
 export const isAlone = (body: string, item: ServerItem) => {
   const { from, to } = linesAround(body, item)
   return body.slice(from, item.start).trim() === "" && /^[ \t]*(?:#[^\n]*)?\r?\n?$/.test(body.slice(item.end, to))
@@ -75,7 +75,7 @@ export interface BodySplice {
   readonly text: string
 }
 
-/** A copy of a server with another port, before it. */
+/** Inserts a copy of a server with another port before it. */
 export const buildServerInsertion = (body: string, item: ServerItem, port: number): BodySplice => {
   const copied = (text: string) => text.replace(item.url, () => withPort(item.url, port))
   if (item.isFlow) {
@@ -96,12 +96,12 @@ export const buildServerRemoval = (body: string, item: ServerItem): BodySplice =
     return { from: item.start, to: item.end + (after?.[0].length ?? 0), text: "" }
   }
   const { from, to } = linesAround(body, item)
-  // The line before becomes the last one, which has no line break then, either.
+  // The previous line becomes the last one and must not end with a line break either.
   const isUnended = to === body.length && !body.endsWith("\n")
   return { from: isUnended ? body.slice(0, from).replace(/\r?\n$/, "").length : from, to, text: "" }
 }
 
-/** The text with all of the replacements, which do not overlap. */
+/** Applies all replacements, which must not overlap. */
 export const spliceBody = (body: string, splices: ReadonlyArray<BodySplice>) =>
   splices.toSorted((one, other) => other.from - one.from).reduce(
     (text, { from, text: put, to }) => text.slice(0, from) + put + text.slice(to),

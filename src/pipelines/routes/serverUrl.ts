@@ -9,20 +9,20 @@ export const parseHostAndPort = (url: string) => {
     : { host: host.toLowerCase(), port: port === undefined ? schemePort(scheme) : Number(port) }
 }
 
-/** True if a server's URL leads to a port of one of these hosts. */
+/** True if a server's URL has this port and one of these hosts. */
 export const isUrlOfPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
   const place = parseHostAndPort(url)
   return place !== undefined && place.port === port && hosts.includes(place.host)
 }
 
-/** The URL with another port; the scheme's own port is not written, so that a move and its reverse cancel out. */
+/** Replaces the port of a URL. The scheme's default port is omitted, so that a move and its reverse cancel out. */
 export const withPort = (url: string, port: number): string =>
   url.replace(
     address,
     (_, scheme: string, host: string) => `${scheme}://${host}${port === schemePort(scheme) ? "" : `:${port}`}`
   )
 
-/** False where a port that need not be written is: a move and its reverse would leave that out. */
+/** False if the URL has a redundant port, which a move and its reverse would remove. */
 export const isReversible = (url: string) => {
   const [, scheme = "", , port] = address.exec(url) ?? []
   return port === undefined || (Number(port) !== schemePort(scheme) && String(Number(port)) === port)

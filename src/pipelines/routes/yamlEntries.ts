@@ -4,7 +4,7 @@ import { type ProxyText, readPairKey } from "./proxyText.ts"
 /** Value of a YAML node without its notation, for `sameShape`. */
 export type Shape = string | null | ReadonlyArray<Shape>
 
-/** An entry of a section: its name, and what its key and value hold. */
+/** An entry of a section: its name, and the values of its key and content. */
 export interface ShapeEntry {
   readonly name: string | undefined
   readonly shape: Shape
@@ -27,7 +27,7 @@ const shapeOf = (node: unknown): Shape => {
   return null
 }
 
-/** The entries of a mapping; nothing at all and an empty mapping have none. */
+/** Entries of a mapping; empty for a missing or empty mapping. */
 export const listMapEntries = (map: unknown): ReadonlyArray<ShapeEntry> =>
   isMap(map)
     ? map.items.map(({ key, value }) => ({ name: readPairKey(key), shape: [shapeOf(key), shapeOf(value)] }))
@@ -35,7 +35,7 @@ export const listMapEntries = (map: unknown): ReadonlyArray<ShapeEntry> =>
 
 const isEmpty = (node: unknown) => node === null || (isScalar(node) && node.value === null)
 
-/** An empty section is one section, whether written `routers:` or `routers: {}`. */
+/** Treats `routers:` and `routers: {}` as the same empty section. */
 const sectionShape = (key: unknown, value: unknown, change: SectionChange): Shape =>
   isMap(value) || isEmpty(value)
     ? [

@@ -4,7 +4,7 @@ import { findServer } from "../../schema/servers/findServer.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Server id that runs record. A server that is no longer stored is found by the requested id. */
+/** Server id as recorded in runs. A server that is no longer stored is looked up by the requested id. */
 const idOf = (idOrName: string) =>
   Effect.gen(function*() {
     const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
@@ -14,7 +14,7 @@ const idOf = (idOrName: string) =>
     })
   })
 
-/** The runs that a query asks for, newest first; a server may be named by its id or its name. */
+/** Lists the runs that match a query, newest first; a server may be given by id or name. */
 export const listRuns = Effect.fn("listRuns")(function*({ serverId, ...query }: RunsQuery) {
   const runs = yield* Runs
   return yield* runs.list(serverId === undefined ? query : { ...query, serverId: yield* idOf(serverId) })

@@ -17,7 +17,7 @@ const rollbackRequest = Schema.decodeUnknownOption(RollbackRequest)
 const stackRequest = Schema.decodeUnknownOption(StackRun)
 const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
-/** Server and remote path of a run; nothing when it had not begun or the server is no longer stored. */
+/** Server and remote path of a run; none if it had not started or its server is no longer stored. */
 const findStack = ({ startedAt, subject }: Run, request: { readonly remotePath: string; readonly serverId: string }) =>
   Effect.gen(function*() {
     yield* Option.fromNullable(startedAt)
@@ -25,7 +25,7 @@ const findStack = ({ startedAt, subject }: Run, request: { readonly remotePath: 
     return { server: yield* found, remotePath: subject.remotePath ?? request.remotePath }
   })
 
-/** Resumes a run in the way of its kind; fails with `NoSuchElementException` if its request or server is missing. */
+/** Resumes a run by its kind; fails with `NoSuchElementException` if its request or server is missing. */
 const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
   Effect.gen(function*() {
     switch (run.kind) {
@@ -62,8 +62,8 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
   })
 
 /**
- * Recovers the runs that an earlier process left unfinished. An upsert is resumed at its unfinished step; the outcome of
- * a deploy, a rollback or a stack action is read from the server. Other runs are recorded as interrupted.
+ * Recovers the runs that an earlier process left unfinished. Resumes an upsert at its unfinished step, and reads the
+ * outcome of a deploy, a rollback or a stack action from the server. Records other runs as interrupted.
  */
 export const recoverRuns = Effect.flatMap(
   Runs,
@@ -77,8 +77,8 @@ const lookPause = Duration.seconds(1)
 const settingsPause = Duration.seconds(2)
 
 /**
- * Recovers unfinished runs as soon as the store can be used: once, or for as long as it is executed if
- * several processes share their runs, since any of them may end.
+ * Recovers unfinished runs as soon as the store is available: once, or continuously if several processes share their
+ * runs, since any of them may end.
  */
 export const keepRecoveringRuns = Effect.gen(function*() {
   const { isShared } = yield* Runs
@@ -89,7 +89,7 @@ export const keepRecoveringRuns = Effect.gen(function*() {
   if (shared) yield* Effect.repeat(again, Schedule.spaced(lookPause))
 })
 
-/** Recovers unfinished runs for as long as it is executed if the settings name a shared store; otherwise does nothing. */
+/** Recovers unfinished runs continuously if the settings name a shared store; otherwise does nothing. */
 export const keepRecoveringSharedRuns = Effect.gen(function*() {
   const url = yield* Effect.option((yield* Settings).find("state.url"))
   if (Option.isSome(Option.flatten(url))) yield* keepRecoveringRuns

@@ -3,7 +3,7 @@ import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
 
 /** Most lines buffered for a slow reader. */
 const mostWaiting = 1_000
-/** Lines in one chunk: a chunk that waits for a slow reader grows old. */
+/** Maximum lines in one chunk, because a chunk that waits for a slow reader gets outdated. */
 const mostTogether = 64
 
 const someOf = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>) =>
@@ -20,8 +20,8 @@ const fewByFew = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>): Stream.Stream<A
   )
 
 /**
- * Buffers lines for a slow reader: when the buffer is full, the oldest are dropped and their number takes their
- * place. Memory stays flat, and lines are recent.
+ * Buffers lines for a slow reader. When the buffer is full, the oldest lines are dropped and replaced by their number,
+ * which bounds memory and keeps lines recent.
  */
 export const bufferLatestLines = <E, R>(lines: Stream.Stream<LogLine, E, R>): Stream.Stream<LogEvent, E, R> =>
   Stream.zipWithIndex(lines).pipe(

@@ -5,7 +5,7 @@ const saysNotFound = (line: string): boolean => {
   return at >= 0 && /not found/i.test(line.slice(at))
 }
 
-/** Docker's refusal on a server, with its remedy if it is a known one. */
+/** Docker's error message on a server, with the remedy if it is known. */
 export const describeDockerRefusal = (words: string, server: Pick<ServerAccess, "username">): string => {
   if (/permission ?(denied|error)/i.test(words) && /docker/i.test(words)) {
     return `${words}. Add ${server.username} to the group docker, or set useSudo for this server`

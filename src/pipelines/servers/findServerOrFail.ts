@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Finds a stored server. A missing one fails as such; other settings errors fail by `failed`. */
+/** Finds a stored server. Passes on the error for a missing one; maps other settings errors with `failed`. */
 export const findServerOrFail = <E>(
   id: string,
   failed: (reason: string) => E

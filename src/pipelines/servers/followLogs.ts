@@ -10,7 +10,7 @@ import type { LogsQuery, ResolvedLogsQuery } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
 import { takeUntilTime } from "./takeUntilTime.ts"
 
-/** Events of lines that have been read. */
+/** Events for lines that have been read. */
 export const toLineEvents = (lines: ReadonlyArray<LogLine>): Stream.Stream<LogEvent> =>
   Stream.fromIterable(lines.map((data): LogEvent => ({ event: "line", data })))
 
@@ -19,9 +19,9 @@ export const makeEndEvent = ({ until }: Pick<ResolvedLogsQuery, "until">): Strea
   until === "" ? Stream.empty : Stream.succeed<LogEvent>({ event: "end", data: {} })
 
 /**
- * A log as it is written, its last lines first: of the stack where `remotePath` is given, with the containers that it
- * starts later, else of a container. Without `until` it never ends by itself; what follows it on the server ends when the
- * scope closes. A reader that is slower than the log gets the number of dropped lines.
+ * Follows a log, starting with its last lines: of the stack at `remotePath`, including containers that it starts later,
+ * else of a container. Never ends without `until`. The remote command ends when the scope closes. A slow reader gets
+ * the number of dropped lines.
  */
 export const followLogs = Effect.fn("followLogs")(function*(
   serverId: string,

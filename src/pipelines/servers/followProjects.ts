@@ -12,7 +12,7 @@ import type { LogsQuery, ResolvedLogsQuery } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
 import { takeUntilTime } from "./takeUntilTime.ts"
 
-/** Most projects that are followed at once. */
+/** Maximum number of projects to follow at once. */
 export const mostProjects = 10
 
 const noProjects = new LogsQueryInvalid({ reason: `project must be given from 1 to ${mostProjects} times` })
@@ -35,10 +35,10 @@ const withProject = (project: string) => (event: LogEvent): LogEvent =>
 
 const closed = "the server ended the log: follow it again"
 
-/** Time that the others wait for a project whose server does not answer: its lines come later then. */
+/** Longest wait for a project whose server does not answer; its lines are added later. */
 const headStart = "3 seconds"
 
-/** A log that is followed: its last lines, and then what it gets. */
+/** A followed log: its last lines, then new ones. */
 interface Begun {
   readonly past: ReadonlyArray<LogLine>
   readonly live: Stream.Stream<LogEvent>
@@ -64,7 +64,7 @@ const begin = (
     } satisfies Begun
   })
 
-/** Lines of a project that began after the others. */
+/** Lines of a project whose log was opened after the others. */
 const late = (project: string, begun: Effect.Effect<Either.Either<Begun, LogsFailure>>) =>
   Stream.unwrap(Effect.map(
     begun,
@@ -75,9 +75,9 @@ const late = (project: string, begun: Effect.Effect<Either.Either<Begun, LogsFai
   ))
 
 /**
- * The logs of several projects as they are written, each line with its project. One that cannot be followed is reported,
- * and the others go on; it fails when none can be. One whose server is slow joins the others later.
- * @param query as for one log, for each of them
+ * Follows the logs of several projects, each line with its project. Reports a project that cannot be followed and
+ * continues with the others; fails only if all of them fail. A project on a slow server joins later.
+ * @param query as for one log; applies to each project
  */
 export const followProjects = Effect.fn("followProjects")(function*(
   names: ReadonlyArray<string>,

@@ -10,7 +10,7 @@ import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new ContainersFailed({ reason })
 
-/** The containers that run on a server; with `all` those that do not run too. */
+/** Lists the running containers of a server; with `all` also the others. */
 export const listContainers = Effect.fn("listContainers")(function*(
   serverId: string,
   { all = false }: { readonly all?: boolean } = {}

@@ -11,7 +11,7 @@ export interface ProjectStack {
   readonly remotePath: string
 }
 
-/** Locates the stacks of projects by their names; the only stored server is that of a project that names none. */
+/** Locates the stacks of projects by name; a project without a server uses the only stored one. */
 export const locateProjectStacks = Effect.fn("locateProjectStacks")(function*(names: ReadonlyArray<string>) {
   const projects = yield* listProjects()
   const [only, ...others] = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])

@@ -14,8 +14,8 @@ import { type LogsQuery, type ResolvedLogsQuery, resolveLogsQuery } from "./logs
 const failed = (reason: string) => new LogsFailed({ reason })
 
 /**
- * Keeps the last lines whose text contains the wanted one. The server's choice is wider: it includes what the name of the
- * service and redacted secrets contain.
+ * Keeps the last lines whose text contains the requested one. The server's own filter is wider, as it also matches
+ * service names and redacted secrets.
  */
 const onlyContaining = (logs: string, { contains, lines, source, timestamps }: ResolvedLogsQuery): string => {
   if (contains === "") return logs
@@ -28,7 +28,7 @@ const onlyContaining = (logs: string, { contains, lines, source, timestamps }: R
   return kept.map((line) => `${line}\n`).join("")
 }
 
-/** The last lines, 100 when none are asked for, of a stack's log where `remotePath` is given, else of a container's. */
+/** Returns the last lines, 100 by default, of the log of the stack at `remotePath`, or of a container. */
 export const logs = Effect.fn("logs")(function*(
   serverId: string,
   query: LogsQuery

@@ -4,7 +4,7 @@ import { Contains, formatSinceArgument, type LogSource, Since } from "../../sche
 import { normalizeRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
 
-/** A logs request as the caller wrote it. An empty string counts as absent. */
+/** A logs request as sent by the caller. An empty string counts as absent. */
 export interface LogsQuery {
   readonly containerName?: string | undefined
   readonly remotePath?: string | undefined
@@ -20,14 +20,14 @@ export interface LogsQuery {
 export interface ResolvedLogsQuery {
   readonly source: LogSource
   readonly lines: number
-  /** As the scripts on a server take it: empty, a time in UTC, or `-` and how many seconds ago. */
+  /** In the format of the server scripts: empty, a time in UTC, or `-` with the age in seconds. */
   readonly since: string
   /** In the form of `since`. */
   readonly until: string
   /** Text that the lines must contain; empty for all lines. */
   readonly contains: string
   readonly timestamps: boolean
-  /** The one service of the stack; empty for all. */
+  /** Service of the stack; empty for all services. */
   readonly service: string
 }
 
@@ -61,7 +61,7 @@ const given = (text: string | undefined) => (text === undefined || text === "" ?
 const invalid = (error: ParseResult.ParseError) =>
   new LogsQueryInvalid({ reason: describeParseError(error, { whole: "The request", part: "option" }) })
 
-/** Reads a logs request: the last 100 lines when it does not say how many, of the stack where it names both. */
+/** Decodes a logs request: 100 lines by default; the stack if it names both a stack and a container. */
 export const resolveLogsQuery = Effect.fn("resolveLogsQuery")(function*(
   query: LogsQuery
 ): Effect.fn.Return<ResolvedLogsQuery, LogsQueryInvalid | LogsTargetMissing> {

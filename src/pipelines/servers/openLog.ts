@@ -16,10 +16,10 @@ import { type LogsQuery, type ResolvedLogsQuery, resolveLogsQuery } from "./logs
 /** Longest line passed on, in characters. */
 const longestText = 8_000
 
-/** Most of the last lines that are kept, whatever a server sends before it says that further ones follow. */
+/** Maximum number of last lines to keep, even if the server sends more before the mark. */
 const mostPast = 10_000
 
-/** Takes lines up to the mark, and no more than may be kept. */
+/** Collects lines up to the mark, within the limits. */
 const lastLines = () => {
   let count = 0
   let length = 0
@@ -30,10 +30,10 @@ const lastLines = () => {
 
 const failed = (reason: string) => new LogsFailed({ reason })
 
-/** A log that is being followed: what it has, and what it gets. */
+/** A followed log: its last lines, then new ones. */
 export interface OpenLog {
   readonly wanted: ResolvedLogsQuery
-  /** Reads the last lines, and then the further ones; at most one of its two streams at a time. */
+  /** Reads the last lines, then returns the stream of further ones. Do not read both at once. */
   readonly read: Effect.Effect<
     { readonly past: ReadonlyArray<LogLine>; readonly live: Stream.Stream<LogLine, LogsFailed> },
     LogsFailed,
@@ -41,7 +41,7 @@ export interface OpenLog {
   >
 }
 
-/** Redacts lines, and leaves out those that do not contain what is wanted. */
+/** Redacts secrets in lines, and drops lines without the requested text. */
 const readable = <E>(lines: Stream.Stream<LogLine, E>, contains: string): Stream.Stream<LogLine, E, Settings> => {
   const fits = makeLineFilter(contains)
   return Stream.mapChunksEffect(lines, (chunk) =>
@@ -53,8 +53,8 @@ const readable = <E>(lines: Stream.Stream<LogLine, E>, contains: string): Stream
 }
 
 /**
- * Opens the log of a stack where `remotePath` is given, with the containers that it starts later, else of a container.
- * Running or not makes no difference. What follows it on the server ends when the scope closes.
+ * Opens the log of the stack at `remotePath`, including containers that it starts later, or of a container, running or
+ * not. The remote command ends when the scope closes.
  */
 export const openLog = Effect.fn("openLog")(function*(
   serverId: string,

@@ -4,7 +4,7 @@ import type { ServerAccess, ServerInput } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 
-/** Resolves the jump host of a request's server: the one that it names, or else that of the stored server. */
+/** Resolves the jump host of a request's server: its own, or else that of the stored server. */
 export const resolveJumpHost = (
   jump: ServerInput["jump"],
   stored: Option.Option<StoredAccess>

@@ -10,7 +10,7 @@ import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new StatsFailed({ reason })
 
-/** Current usage of a server's running containers. Docker takes one or two seconds to measure it. */
+/** Reads the current usage of a server's running containers. Docker takes one or two seconds to measure it. */
 export const stats = Effect.fn("stats")(function*(
   serverId: string
 ): Effect.fn.Return<ReadonlyArray<ContainerStats>, StatsFailed | ServerUnresolved, Settings | Ssh> {

@@ -6,7 +6,7 @@ import { FirstContact } from "../../services/ssh/FirstContact.ts"
 import { buildSettingsChanged } from "../settings/buildSettingsChanged.ts"
 import { resolveJumpHost } from "./resolveJumpHost.ts"
 
-/** The stored server that an input replaces. */
+/** Finds the stored server that an input replaces. */
 const replacedBy = ({ id }: ServerInput) =>
   id === undefined || id === null
     ? Effect.succeedNone
@@ -15,7 +15,7 @@ const replacedBy = ({ id }: ServerInput) =>
       Effect.catchTags({ ServerNotFound: () => Effect.succeedNone, ServerAmbiguous: () => Effect.succeedNone })
     )
 
-/** The server as `storeServer` would store it, and the diff of the settings file. Nothing is written or confirmed. */
+/** Previews `storeServer`: the server and the diff of the settings file. Writes and confirms nothing. */
 export const planServer = Effect.fn("planServer")(function*(
   { hostKey: _hostKey, newId, replacesHostKey: _replaced, uniqueName, ...input }: ServerToStore
 ) {
@@ -27,15 +27,15 @@ export const planServer = Effect.fn("planServer")(function*(
   return { server, change: yield* buildSettingsChanged(settings.file, text) }
 })
 
-/** Adds a server or replaces one, and insists from then on on the host key that was confirmed for it. */
+/** Adds or replaces a server; from then on its confirmed host key is required. */
 export const storeServer = Effect.fn("storeServer")(function*(
   { hostKey, newId, replacesHostKey, uniqueName, ...input }: ServerToStore
 ) {
   const settings = yield* Settings
   const options = { newId: newId ?? undefined, uniqueName: uniqueName ?? false }
-  // Confirm no host key for a server that is then refused.
+  // Do not confirm a host key for a server that is then rejected.
   yield* settings.checkServer(input, options)
-  // Before it is stored: nothing may connect to it without insisting on the key.
+  // Confirmed before the server is stored, so that no connection can skip the key check.
   if (typeof hostKey === "string") {
     const { host, port = usualSshPort } = input
     const via = yield* resolveJumpHost(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())

@@ -2,12 +2,12 @@ import { Clock, Effect, Stream } from "effect"
 import type { LogLine } from "../../schema/servers/Logs.ts"
 import type { ResolvedLogsQuery } from "./logsQuery.ts"
 
-/** Grace for lines that are under way when the time has come, in milliseconds. */
+/** Grace period for lines that arrive late, in milliseconds. */
 const grace = 2_000
 
 /**
- * The further lines up to `until`. Where that is past, the server sends none and ends by itself. A later line ends nothing:
- * earlier ones of another container may follow it.
+ * Limits further lines to those up to `until`. If `until` is past, the server sends none and ends by itself. A later
+ * line does not end the stream, because earlier lines of another container may follow it.
  */
 export const takeUntilTime = <E, R>(
   live: Stream.Stream<LogLine, E, R>,

@@ -22,7 +22,7 @@ const permit = ({ settings }: SettingsChange) =>
 
 const rootSetting = "projects.root"
 
-/** Changes single settings in the file, or only answers the diff of the change. */
+/** Changes individual settings in the file, or only returns the diff. */
 export const changeSettings = Effect.fn("changeSettings")(function*(
   change: SettingsChange,
   isPlan: boolean
@@ -34,7 +34,7 @@ export const changeSettings = Effect.fn("changeSettings")(function*(
   yield* permit(change)
   const { settings: values, createDirectory = false } = change
   const settings = yield* Settings
-  // Create no file for a change that is then refused.
+  // Do not create the file for a change that is then rejected.
   const planned = yield* settings.planChange(values)
   const root = Object.hasOwn(values, rootSetting)
     ? yield* inspectRoot(values[rootSetting] ?? null, createDirectory && !isPlan)

@@ -8,7 +8,7 @@ import { toAbsolutePath } from "../../services/settings/read/toAbsolutePath.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { listProjectsIn } from "../projects/listProjects.ts"
 
-/** The directory that `projects.root` would name; none for a reference, which is followed once it is stored. */
+/** Directory that `projects.root` would name; none for a reference, which is only resolved once stored. */
 const rootPath = (value: SettingJson) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -19,10 +19,10 @@ const rootPath = (value: SettingJson) =>
       : Option.some(toAbsolutePath(path, path.dirname(file), text))
   })
 
-// A form asks while a path is typed: a huge directory on the way must not hold it up.
+// Limit for a form that inspects paths while the user types: a huge directory must not block it.
 const mostPlaces = 1_000
 
-/** State of a directory as the root of the projects. */
+/** Inspects a directory as a possible projects root. */
 const inspect = (path: string) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
@@ -38,8 +38,8 @@ const inspect = (path: string) =>
   })
 
 /**
- * State of the directory that `projects.root` would name.
- * @param create creates it where it is missing
+ * Inspects the directory that `projects.root` would name.
+ * @param create creates the directory if it is missing
  */
 export const inspectRoot = Effect.fn("settings.inspectRoot")(function*(value: SettingJson, create: boolean) {
   const path = yield* rootPath(value)

@@ -6,7 +6,9 @@ import { mayChange } from "../../services/access/rights.ts"
 import { hasReference } from "../../services/settings/read/reference.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** Settings that run programs, let callers in or lead out of the projects: a token must not widen its own rights. */
+/**
+ * Settings that run programs, grant access or allow paths outside the projects; a token must not widen its own rights.
+ */
 const ofThisMachine = /^(?:build\.shell|editor\.command|(?:http|mcp|projects|state)\..*)$/
 
 const whatCallersMay = "decides what callers may do on this machine"
@@ -15,8 +17,8 @@ const whatCallersMay = "decides what callers may do on this machine"
 const whereTelemetryGoes = "decides where this machine sends telemetry and its headers"
 
 /**
- * Reason why the current caller may not give a setting this value, or any value; undefined where it may.
- * @param value null for no value in particular
+ * Reason why the current caller may not set this value, or any value; undefined if permitted.
+ * @param value null to check the setting regardless of its value
  */
 export const findSettingRefusal = (setting: string, value: SettingJson) =>
   Effect.map(CurrentCaller, ({ isLocal }): string | undefined => {
@@ -29,15 +31,15 @@ export const findSettingRefusal = (setting: string, value: SettingJson) =>
       : undefined
   })
 
-/** Tokens by the addresses that they are sent to, the first one before its fallback. */
+/** Tokens by the setting of the address that they are sent to, each followed by its fallback. */
 const tokensByAddress: ReadonlyMap<string, readonly [SettingName, ...ReadonlyArray<SettingName>]> = new Map([
   ["platform.url", ["platform.token"]],
   ["gitHost.url", ["gitHost.token", "token"]]
 ])
 
 /**
- * Reason why the current caller may not change an address; undefined where it may. Another address would get the stored
- * token, which no caller may read, unless the same change replaces it.
+ * Reason why the current caller may not change an address; undefined if permitted. The new address would receive the
+ * stored token, which no caller may read, unless the same change replaces the token.
  */
 export const findAddressRefusal = (setting: string, changes: Readonly<Record<string, SettingJson>>) =>
   Effect.gen(function*() {
@@ -53,7 +55,7 @@ export const findAddressRefusal = (setting: string, changes: Readonly<Record<str
       : undefined
   })
 
-/** Reason, as a sentence, why the current caller may not change a setting; null where it may. */
+/** Reason, as a sentence, why the current caller may not change a setting; null if permitted. */
 export const findChangeRefusal = (setting: string) =>
   Effect.gen(function*() {
     const { limitedBy, role } = yield* CurrentCaller

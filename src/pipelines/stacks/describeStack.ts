@@ -10,7 +10,7 @@ const some = (names: ReadonlyArray<string>) =>
 /** Past participle of each action, as the beginning of a sentence. */
 export const doneWords = { stop: "Stopped", start: "Started", restart: "Restarted", remove: "Removed" } as const
 
-/** Number of running containers, as a sentence without its full stop; empty without containers. */
+/** Describes the number of running containers as a sentence without its full stop; empty without containers. */
 export const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
   if (containers.length === 0) return ""
   const running = containers.filter(({ status }) => status === "running" || status === "restarting").length
@@ -23,15 +23,15 @@ export const describeRunning = (containers: ReadonlyArray<ContainerState>): stri
     : `${running} of its ${all} run now`
 }
 
-/** Fate of a removed stack's volumes, as a sentence without its full stop. */
+/** Describes the handling of a removed stack's volumes as a sentence without its full stop. */
 export const describeVolumes = (volumes: boolean): string =>
   volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
 
-/** Sentences about what a removal deleted and kept. */
+/** Describes the things that a removal deleted and kept. */
 export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
   [
     removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
-    // Two releases may have had one image name.
+    // Two releases may have used the same image name.
     ...images.length === 0 ? [] : [`Images: ${some([...new Set(images)])}`],
     ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
     describeVolumes(volumes)

@@ -28,7 +28,7 @@ import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand
 const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
   Effect.gen(function*() {
     const { remotePath, server } = stack
-    // Before the lock, which makes a directory where there is none.
+    // Checked before the lock, because locking creates a missing directory.
     yield* executeStep("preflight", runStackCommand(stack, action, "look"), () => "the stack is there")
     yield* acquireDeployLock(server, remotePath)
     const answer = yield* uncancellable(executeStep(
@@ -52,8 +52,8 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
   }).pipe(Effect.scoped)
 
 /**
- * Stops, starts, restarts or removes the stack at a remote path, under its deploy lock. A removal takes away what Berth
- * brought there, and never `data/`; the volumes go with it only where that is asked for.
+ * Stops, starts, restarts or removes the stack at a remote path, under its deploy lock. A removal deletes everything
+ * that Berth brought there, never `data/`, and volumes only on request.
  */
 export const executeStackAction = Effect.fn("executeStackAction")(function*(
   action: StackAction,

@@ -11,7 +11,7 @@ import { recoveryRetries } from "../activation/recoveryRetries.ts"
 import { describeRunning, describeVolumes, doneWords } from "./describeStack.ts"
 import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
 
-/** Recorded request, from which another process can finish the run. */
+/** Recorded request, which lets another process finish the run. */
 export const StackRun = Schema.Struct({
   serverId: Schema.String,
   remotePath: Schema.String,
@@ -20,7 +20,7 @@ export const StackRun = Schema.Struct({
 })
 export interface StackRun extends Schema.Schema.Type<typeof StackRun> {}
 
-/** The run of what is done to a stack: what it is, beside its program. */
+/** Specification of a stack action's run, apart from its program. */
 export const buildStackSpec = (
   { remotePath, server }: Stack,
   request: StackRun
@@ -35,7 +35,7 @@ export const buildStackSpec = (
 
 const running = ({ containers }: StackAnswer) => containers.filter(({ status }) => status === "running")
 
-/** Tests for the state that an action leads to, in a run that began `millis` ago. */
+/** True if the stack is in the target state of an action whose run began `millis` ago. */
 const isDone = (action: StackAction, answer: StackAnswer, millis: number): boolean => {
   switch (action) {
     case "remove":
@@ -51,7 +51,7 @@ const isDone = (action: StackAction, answer: StackAnswer, millis: number): boole
 
 const again = { stop: "Stop", start: "Start", restart: "Restart", remove: "Remove" } as const
 
-/** Recovers an action on a stack whose service ended: the server finishes it by itself, and is asked for the state then. */
+/** Recovers a stack action whose service ended: the server finishes it by itself, then its state is read. */
 export const reconcileStack = Effect.fn("reconcileStack")(
   function*(stack: Stack, { action, volumes }: Pick<StackRun, "action" | "volumes">, left: Run) {
     const { remotePath, server } = stack
@@ -93,7 +93,7 @@ export const reconcileStack = Effect.fn("reconcileStack")(
       awaitStackHealth(stack, answer),
       toHealthOutcome
     )
-    // The containers that run may have run before: it is unknown if the start reached the rest.
+    // Containers may have been running before, so it is unknown if the start reached all of them.
     if (action === "start" && health.status !== "healthy") {
       return yield* interrupted(`The stack ${describeHealth(health)}`)
     }

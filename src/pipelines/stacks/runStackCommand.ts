@@ -10,7 +10,7 @@ import { readCurrentHealthOptions } from "../activation/readCurrentHealthOptions
 import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 import { describeRunning } from "./describeStack.ts"
 
-/** Pulling images, and stopping what takes its time, are silent for as long as they take. */
+/** Pulling images and stopping slow containers print nothing until they are done. */
 const timeout = "30 minutes"
 
 /** A stack on a server. */
@@ -20,8 +20,8 @@ export interface Stack {
 }
 
 /**
- * Has a server do something to a stack, or look at it before that, or afterwards, when it has come to its end; fails where
- * there is none, or where that was not done.
+ * Runs an action on a stack, or inspects it before the action or after its end. Fails if there is no stack or the
+ * command failed.
  */
 export const runStackCommand = (
   { remotePath, server }: Stack,
@@ -46,7 +46,7 @@ export const runStackCommand = (
     return answer
   })
 
-/** Waits until a started stack is healthy, or the time-out of its release has passed. */
+/** Waits until a started stack is healthy, or the timeout of its release has passed. */
 export const awaitStackHealth = ({ remotePath, server }: Stack, { containers }: StackAnswer) =>
   Effect.gen(function*() {
     if (containers.length === 0) {

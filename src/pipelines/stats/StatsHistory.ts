@@ -7,13 +7,13 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 
 /** Resource usage of servers over time. */
 export class StatsHistory extends Context.Tag("berth/StatsHistory")<StatsHistory, {
-  /** The samples of a server during the last minutes; the first call waits for one. */
+  /** Samples of a server in the last minutes; the first call waits for one. */
   readonly of: (server: string, minutes: number) => Effect.Effect<History, ServerUnresolved | SettingsError>
-  /** Samples every stored server while the setting `stats.sample` is `always`. */
+  /** Continuously samples all stored servers while the setting `stats.sample` is `always`. */
   readonly keepSampling: Effect.Effect<never>
 }>() {}
 
-// Without a look nothing of this is loaded.
+// Loaded with the first request.
 const load = Effect.gen(function*() {
   const [{ makeSampling }, { takeSample }] = yield* Effect.promise(() =>
     Promise.all([import("./sampling.ts"), import("./takeSample.ts")])

@@ -4,15 +4,15 @@ import { keptMinutes, sampleSeconds, type StatsPoint } from "../../schema/StatsH
 const most = 4_000
 
 /**
- * Makes points share their texts: a text that was cut out of an answer keeps the whole answer in memory, and an hour of
- * points names the same containers again and again.
+ * Interns the strings of points: a substring of an answer keeps the whole answer in memory, and an hour of points
+ * repeats the same container names.
  */
 const makeSharedTexts = () => {
   const texts = new Map<string, string>()
   const share = (text: string): string => {
     const known = texts.get(text)
     if (known !== undefined) return known
-    // Containers come and go: names of the past are forgotten.
+    // Clear outdated names, since containers come and go.
     if (texts.size >= most) texts.clear()
     const own = Buffer.from(text).toString()
     texts.set(own, own)
@@ -32,19 +32,19 @@ const makeSharedTexts = () => {
 
 const everyMillis = sampleSeconds * 1_000
 const keptMillis = keptMinutes * 60_000
-/** Time for which a look keeps a server sampled. */
+/** Time for which a request keeps a server sampled, in milliseconds. */
 const lookMillis = 60_000
-/** Interval at which points of a server that nobody looks at are forgotten. */
+/** Interval for discarding old points of a server without requests. */
 const prunePause = "5 minutes"
 const serversAtOnce = 16
 
-/** The history of one server, and the looks that keep it going. */
+/** Sampled points of one server, and the time of the last request for them. */
 interface Watched {
   readonly points: Ref.Ref<ReadonlyArray<StatsPoint>>
   readonly lookedAt: Ref.Ref<number>
-  /** Open once it is looked at again. */
+  /** Opened by the next request. */
   readonly wake: Effect.Latch
-  /** Done with the next sample. */
+  /** Completes with the next sample. */
   readonly next: Ref.Ref<Deferred.Deferred<void>>
 }
 
@@ -63,8 +63,8 @@ const isLookedAt = ({ lookedAt }: Watched) =>
   Effect.zipWith(Ref.get(lookedAt), Clock.currentTimeMillis, (last, now) => now - last < lookMillis)
 
 /**
- * Samples servers while somebody looks at them, one fiber a server: it ends when its points are gone. A server that is
- * slow misses the turns that pass meanwhile.
+ * Samples servers while they are requested, with one fiber for each, which ends when all its points have expired. A
+ * slow server skips the samples that become due meanwhile.
  */
 export const makeSampling = <R>(
   take: (server: string) => Effect.Effect<StatsPoint, never, R>
@@ -72,7 +72,7 @@ export const makeSampling = <R>(
   {
     /** Keeps a server sampled for another minute. */
     readonly look: (server: string) => Effect.Effect<Watched>
-    /** Points of the last minutes, after the first sample. */
+    /** Points of the last minutes; waits for the first sample. */
     readonly history: (server: string, minutes: number) => Effect.Effect<ReadonlyArray<StatsPoint>>
   },
   never,
@@ -95,7 +95,7 @@ export const makeSampling = <R>(
         yield* Effect.sleep(Math.ceil(took / everyMillis) * everyMillis - (end - start))
       })
 
-    /** Forgets what is too old; true where nothing is left of a server, and nobody has looked meanwhile. */
+    /** Discards expired points; true if a server has none left and was not requested meanwhile. */
     const forget = (server: string, watched: Watched) =>
       SynchronizedRef.modifyEffect(all, (known) =>
         Effect.gen(function*() {
@@ -112,7 +112,7 @@ export const makeSampling = <R>(
           if (yield* isLookedAt(watched)) yield* sample(server, watched, share)
           else {
             yield* watched.wake.close
-            // A look that came before it was closed is not missed.
+            // Do not miss a request that came before the latch was closed.
             if (yield* isLookedAt(watched)) continue
             const woken = yield* Effect.timeoutOption(watched.wake.await, prunePause)
             if (Option.isNone(woken) && (yield* forget(server, watched))) return

@@ -22,7 +22,7 @@ const ask = (id: string) =>
     return { stdout, error }
   })
 
-/** Samples what a server and its containers use. A failure is a point with its reason. */
+/** Samples the usage of a server and its containers. A failure is a point with its reason. */
 export const takeSample = Effect.fn("stats.takeSample")(function*(id: string) {
   const at = new Date(yield* Clock.currentTimeMillis).toISOString()
   const asked = yield* Effect.either(ask(id))

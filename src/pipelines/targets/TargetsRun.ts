@@ -4,7 +4,7 @@ import { TargetsResult } from "../../schema/targets/Targets.ts"
 import { makeTargetsLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 
-/** Recorded request, from which another process can go on with the run: `container.json` may have changed since. */
+/** Recorded request, which lets another process continue the run even if `container.json` has changed since. */
 export const TargetsRun = Schema.Struct({
   projectPath: Schema.String,
   targets: Schema.Array(Schema.Struct({
@@ -20,7 +20,7 @@ export const TargetsRun = Schema.Struct({
 export interface TargetsRun extends Schema.Schema.Type<typeof TargetsRun> {}
 export type RunTarget = TargetsRun["targets"][number]
 
-/** The run of a deploy to several targets: what it is, beside its program. */
+/** Specification of the run of a deploy to several targets, apart from its program. */
 export const buildTargetsSpec = (request: TargetsRun): RunSpec<TargetsResult, typeof TargetsResult.Encoded> => ({
   kind: "deploy-all",
   key: makeTargetsLock(request.projectPath),
@@ -30,7 +30,7 @@ export const buildTargetsSpec = (request: TargetsRun): RunSpec<TargetsResult, ty
   afterRestart: "resume"
 })
 
-/** Labels of targets in steps and sentences: the server, with the directory where several are on it. */
+/** Labels of targets in steps and sentences: the server, with the directory if it has several targets. */
 export const formatTargetLabels = (
   targets: ReadonlyArray<Pick<RunTarget, "remotePath" | "server" | "serverId">>
 ): ReadonlyArray<string> =>

@@ -16,20 +16,20 @@ import type { RunTarget } from "./TargetsRun.ts"
 export interface PartOfRun {
   readonly target: RunTarget
   readonly label: string
-  /** The same in every attempt of the run. */
+  /** Stable across attempts of the run. */
   readonly index: number
   readonly request: DeployRequest
   readonly requestedBy: RequestedBy
 }
 
-/** Starts the deploy as a run of its own, or finds the one that an earlier attempt has started; returns its id. */
+/** Starts the deploy as a separate run, or finds the one that an earlier attempt has started; returns its id. */
 const begin = ({ index, request, requestedBy }: PartOfRun, begun: Ref.Ref<Option.Option<string>>) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const { findByKey } = yield* Runs
       const { run: parent } = yield* Steps
       const key = `${parent} ${index}`
-      // Of any age: a run that was left for days must deploy nothing twice.
+      // Accepts runs of any age, so that a run recovered after days does not deploy twice.
       const earlier = yield* restore(findByKey(key, 0))
       if (Option.isSome(earlier)) {
         yield* Ref.set(begun, Option.some(earlier.value.run.id))
@@ -48,7 +48,7 @@ const begin = ({ index, request, requestedBy }: PartOfRun, begun: Ref.Ref<Option
       const first = Effect.raceFirst(Deferred.await(started), Effect.asVoid(Fiber.await(deploying)))
       yield* Effect.onInterrupt(restore(first), () => Fiber.interrupt(deploying))
       if (yield* Deferred.isDone(started)) {
-        // It goes on without anybody who waits for its result here.
+        // The deploy continues as a run of its own, so its result is not awaited here.
         yield* Fiber.interruptFork(deploying)
         return yield* Deferred.await(started)
       }
@@ -58,9 +58,9 @@ const begin = ({ index, request, requestedBy }: PartOfRun, begun: Ref.Ref<Option
   )
 
 /**
- * Deploys to one target and waits for the end, whatever it is. Cancelling the run cancels the deploy and waits until it
- * is undone; a shutdown leaves it to the engine of runs.
- * @param note receives the end, of a cancelled deploy too
+ * Deploys to one target and waits for the end in any state. Cancelling the run also cancels the deploy and waits until
+ * it is undone; a shutdown leaves the deploy to the run engine.
+ * @param note receives the result, also of a cancelled deploy
  */
 export const deployTarget = (
   part: PartOfRun,
@@ -83,7 +83,7 @@ export const deployTarget = (
     yield* begin(part, begun).pipe(
       Effect.flatMap(follow),
       Effect.onInterrupt(() => uncancellable(cancelBegun)),
-      // Refused before a run was recorded, whose steps would tell it.
+      // The deploy failed before its run was recorded, so there are no steps to copy.
       Effect.catchAll(({ message }) =>
         Effect.gen(function*() {
           const words = yield* scrubSecrets(message)

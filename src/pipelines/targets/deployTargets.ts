@@ -18,7 +18,7 @@ import { describeTargets, notTried } from "./describeTargets.ts"
 import { listProjectTargets } from "./listProjectTargets.ts"
 import { buildTargetsSpec, formatTargetLabels, type RunTarget, TargetsRun } from "./TargetsRun.ts"
 
-/** Fails unless each plan still holds and nothing is in its way: before the first server is changed. */
+/** Fails unless each plan still holds and can be carried out, before any server is changed. */
 const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
   Effect.forEach(targets, ({ planHash, remotePath, server: name, serverId }) =>
     Effect.gen(function*() {
@@ -43,8 +43,8 @@ const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
     ), { concurrency: targetsAtOnce, discard: true })
 
 /**
- * Targets whose deploys are held to their plans. An earlier deploy of this run changes what another one on the same
- * server was planned from: its plan was checked at the start.
+ * Targets whose deploys are bound to their plans: the first one on each server. Its deploy changes the basis of the
+ * others' plans, which were therefore checked at the start.
  */
 const boundTargets = (targets: ReadonlyArray<RunTarget>) =>
   Effect.gen(function*() {
@@ -114,13 +114,13 @@ const targetsRun = (request: TargetsRun, requestedBy: RequestedBy) => ({
 
 const decodeRequest = Schema.decodeUnknownOption(TargetsRun)
 
-/** The run of a recorded request; none where it cannot be read. */
+/** Run of a recorded request; none if the request cannot be decoded. */
 export const decodeRecordedRun = (request: unknown, requestedBy: RequestedBy) =>
   Option.map(decodeRequest(request), (recorded) => targetsRun(recorded, requestedBy))
 
 /**
- * Deploys a project to its targets, each deploy as a run of its own: one after the other, until one fails or is not
- * healthy; or with `parallel` several at once, and none begins after a failure.
+ * Deploys a project to its targets, each deploy as a run of its own. Sequentially, stops after the first that fails or
+ * is unhealthy. With `parallel`, runs several at once and starts no more after a failure.
  */
 export const deployTargets = Effect.fn("deployTargets")(function*(request: TargetsDeployRequest) {
   const projectPath = yield* resolveProjectDirectory(request.projectPath)

@@ -16,7 +16,7 @@ const unknown: Outcome = {
 const hasRolledBack = ({ steps }: Run): boolean =>
   steps.some(({ status, step }) => step === "rollback" && (status === "done" || status === "warn"))
 
-/** Reads the outcome of a target from the ended run of its deploy. */
+/** Derives the outcome of a target from the ended run of its deploy. */
 export const readTargetOutcome = (ended: Option.Option<Run>): Outcome => {
   if (Option.isNone(ended)) return unknown
   const run = ended.value
@@ -28,7 +28,7 @@ export const readTargetOutcome = (ended: Option.Option<Run>): Outcome => {
   return { outcome: hasRolledBack(run) ? "rolledBack" : "failed", message }
 }
 
-/** Outcome of a target whose turn did not come. */
+/** Outcome of a target that was not reached. */
 export const notTried: Outcome = { outcome: "notTried", message: "Not tried: what ran before runs on" }
 
 const runsNew = ({ outcome }: DeployedTarget) => outcome === "deployed" || outcome === "unhealthy"

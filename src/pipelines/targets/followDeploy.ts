@@ -8,7 +8,7 @@ const decodeOutput = Schema.decodeOption(
   Schema.parseJson(Schema.Struct({ stream: Schema.Literal("stdout", "stderr"), text: Schema.String }))
 )
 
-/** Pause before another look at a deploy that nobody executes yet, after a restart. */
+/** Polling interval for a deploy that is not yet resumed after a restart. */
 const lookPause = "250 millis"
 const storePause = "1 second"
 
@@ -42,7 +42,7 @@ const copyEvents = (id: string, label: string, seen: Map<string, string>) =>
     yield* Stream.runForEach(yield* runs.events(id, Option.none()), look)
   })
 
-/** Waits for the end of a deploy, and shows its steps meanwhile; `none` where its record is gone. */
+/** Waits for the end of a deploy and copies its steps meanwhile; none if its record is gone. */
 export const followDeploy = (id: string, label: string): Effect.Effect<Option.Option<Run>, never, Runs | Steps> =>
   Effect.gen(function*() {
     const { await: ended } = yield* Runs

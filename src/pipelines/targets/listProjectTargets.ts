@@ -11,7 +11,7 @@ import { listDeclaredTargets, resolveRemotePath } from "../projects/inspectProje
 
 /** A place that a project is deployed to. */
 export interface ResolvedTarget {
-  /** Name by which the server is called: its id where several have it. */
+  /** Name of the server, or its id if several servers have this name. */
   readonly server: string
   readonly serverId: string
   readonly remotePath: string
@@ -20,8 +20,8 @@ export interface ResolvedTarget {
 const keyOf = ({ remotePath, serverId }: ResolvedTarget) => JSON.stringify([serverId, remotePath])
 
 /**
- * The targets of a project in the order of its `container.json`; the only place of a project that names a single server.
- * @param wanted servers whose targets are meant, by id or name; all of them without it
+ * Targets of a project in the order of its `container.json`, or its only place.
+ * @param wanted servers of the requested targets, by id or name; all targets if omitted
  */
 export const listProjectTargets = Effect.fn("listProjectTargets")(function*(
   directory: string,

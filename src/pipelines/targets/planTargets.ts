@@ -10,7 +10,7 @@ import { planContainers } from "../deploy/containerPlan.ts"
 import { resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 import { listProjectTargets, type ResolvedTarget } from "./listProjectTargets.ts"
 
-/** Status of the errors of one server. */
+/** Status of errors that concern a single server. */
 const serverFailed = 502
 
 const plan = (target: ResolvedTarget, request: TargetsPlanRequest) =>
@@ -22,14 +22,17 @@ const plan = (target: ResolvedTarget, request: TargetsPlanRequest) =>
     onUnhealthy: request.onUnhealthy
   }).pipe(
     Effect.map((plan): PlannedTarget => ({ ...target, plan, error: null })),
-    // Any other error is the project's, and the same for every target.
+    // Any other error concerns the project and is the same for every target.
     Effect.catchIf(
       ({ status }) => status === serverFailed,
       ({ message }) => Effect.map(scrubSecrets(message), (error): PlannedTarget => ({ ...target, plan: null, error }))
     )
   )
 
-/** Plans the deploys to the targets of a project, with a hash that binds later deploys to all plans. Changes nothing. */
+/**
+ * Plans the deploys to the targets of a project, with a hash that binds later deploys to all these plans. Changes
+ * nothing.
+ */
 export const planTargets = Effect.fn("planTargets")(function*(request: TargetsPlanRequest) {
   const directory = yield* resolveProjectDirectory(request.projectPath)
   const { isParallel, targets } = yield* listProjectTargets(directory, request.servers)

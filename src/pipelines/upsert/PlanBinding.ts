@@ -19,10 +19,10 @@ export interface Decisions {
 
 /** Binds an upsert to a plan. */
 export interface PlanBinding {
-  /** Executed as they are. None after a restart: the steps then read and decide again. */
+  /** Decisions to execute unchanged. None after a restart: the steps then read and decide again. */
   readonly decisions: Option.Option<Decisions>
   readonly planned: PlannedSteps
 }
 
-/** No plan: each step reads and decides when it is reached. */
+/** Binding without a plan: each step reads and decides when it is reached. */
 export const unbound: PlanBinding = { decisions: Option.none(), planned: {} }

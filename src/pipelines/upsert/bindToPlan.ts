@@ -10,8 +10,8 @@ import { PlannedSteps } from "./steps/matchesPlan.ts"
 const failed = (step: string, reason: string) => new UpsertFailed({ step, reason })
 
 /**
- * Decides again and fails if something has moved since the plan. Checked once in a run: an attempt after a restart has
- * changed some of it itself, and is bound by the descriptions of its steps only.
+ * Decides again and fails if something has changed since the plan. Runs once per run: an attempt after a restart sees
+ * its own changes, so only the descriptions of its steps bind it.
  */
 export const bindToPlan = (
   { planHash, ...request }: UpsertRequest
@@ -32,7 +32,7 @@ export const bindToPlan = (
     )
     yield* computeOnce("plan", Schema.Literal("holds"), () => check)
     const now = yield* Ref.get(decided)
-    // Stored apart: descriptions that look like a secret are not stored, which must not repeat the check.
+    // Stored separately: descriptions that look like a secret are not stored, and this must not repeat the check.
     const planned = yield* computeOnce(
       "planned",
       PlannedSteps,

@@ -26,14 +26,14 @@ import type { PlannedSteps } from "./steps/matchesPlan.ts"
 import { makePart, type Part } from "./steps/Part.ts"
 import { describeWebhook } from "./webhook/describeWebhook.ts"
 
-/** Services that planning reads with. */
+/** Services required for planning. */
 export type PlanServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
-/** Plan of an upsert, with all that it was decided from. */
+/** Plan of an upsert, with everything that it is based on. */
 export interface DecidedUpsert {
   readonly plan: Omit<PlatformPlan, "planHash">
   readonly facts: Facts
-  /** Writing calls, in order. */
+  /** Write calls in order. */
   readonly writes: ReadonlyArray<string>
   /** Decisions for the steps to execute. */
   readonly decisions: Decisions
@@ -41,13 +41,13 @@ export interface DecidedUpsert {
   readonly planned: PlannedSteps
 }
 
-/** Fails the plan: later steps depend on this one. */
+/** Fails the plan with this step, because later steps depend on it. */
 const needed = <A, E extends { readonly message: string; readonly status?: number }, R>(
   step: string,
   effect: Effect.Effect<A, E, R>
 ) => Effect.mapError(effect, ({ message, status }) => new PlanFailed({ step, reason: message, status: status ?? 500 }))
 
-/** Steps after the one that an upsert would stop at are not reached. */
+/** Marks the steps after the one at which an upsert would stop as not reached. */
 const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const last = parts.findIndex(({ stops }) => stops)
   return parts.map((one, index) =>
@@ -148,7 +148,7 @@ const collectFacts = (
   decided: { value: [parts.flatMap((one) => one.writes), parts.map(({ step, will }) => [step, will])] }
 })
 
-/** Reads everything that an upsert would read and decides each of its steps. Nothing is changed anywhere. */
+/** Reads everything that an upsert would read and decides each of its steps. Changes nothing. */
 export const decideUpsert = Effect.fn("decideUpsert")(function*(
   request: AppRequest
 ): Effect.fn.Return<DecidedUpsert, PlanFailed, PlanServices> {

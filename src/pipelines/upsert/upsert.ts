@@ -20,7 +20,7 @@ import { permitPath } from "../projects/files/permitPath.ts"
 import { bindToPlan } from "./bindToPlan.ts"
 import { upsertApp } from "./upsertApp.ts"
 
-/** Name of the requested application, if its project can be read; the run reports why not. */
+/** Name of the requested application; none if its project cannot be read, in which case the run reports the reason. */
 const nameOf = ({ appName, projectPath }: AppRequest) =>
   readPlatformFile(projectPath).pipe(
     Effect.map(Option.flatMap((apps) => findEntry(apps, appName))),
@@ -53,7 +53,10 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest
   }
 })
 
-/** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */
+/**
+ * Runs an upsert as a run of the service. Upserts of one application are serialized: the second one sees the changes of
+ * the first.
+ */
 export const upsert = Effect.fn("upsert")(function*(
   request: UpsertRequest
 ): Effect.fn.Return<

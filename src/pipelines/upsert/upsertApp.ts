@@ -5,8 +5,8 @@ import { type PlanBinding, unbound } from "./PlanBinding.ts"
 import { upsertSteps } from "./upsertSteps.ts"
 
 /**
- * Creates or updates a declared application, with its port, route, deployment and webhook. The steps and the order of
- * their calls are those of the specification; each depends only on the results of those before it.
+ * Creates or updates a declared application, with its port, route, deployment and webhook. Steps and order of calls
+ * follow the specification; each step depends only on earlier results.
  * @param binding decisions to execute; a step without one reads and decides when it is reached
  */
 export const upsertApp = Effect.fn("upsertApp")(function*(

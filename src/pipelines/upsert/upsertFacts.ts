@@ -19,7 +19,7 @@ const labels = {
   decided: "what the steps would do"
 } satisfies Readonly<Record<string, string>>
 
-/** Facts that depend on the application: implied when that is another one. */
+/** Facts about the application, implied if another application is meant. */
 const factsOfApplication: ReadonlyArray<string> = [
   ...recordFields.map(({ record }) => record.key),
   exposedPorts.key,
@@ -29,10 +29,10 @@ const factsOfApplication: ReadonlyArray<string> = [
   "decided"
 ]
 
-/** Facts that an upsert's plan is hashed from. */
+/** Facts that the hash of an upsert's plan covers. */
 export const upsertFacts: FactKinds = {
   labels,
-  // The steps follow from the other facts: reported only when nothing else moved.
+  // The steps follow from the other facts, so they are only reported if nothing else has changed.
   isImplied: (name, moved) =>
     (moved.includes("application") && factsOfApplication.includes(name)) || (name === "decided" && moved.length > 1)
 }

@@ -25,7 +25,7 @@ import { matchesPlan } from "./steps/matchesPlan.ts"
 import { StoredChange, StoredCheck, StoredDeployment, StoredPlan, StoredTarget } from "./steps/storedResults.ts"
 import { applyWebhook } from "./webhook/applyWebhook.ts"
 
-/** A step whose failure ends the upsert, naming the step and what exists by then. */
+/** Runs a step whose failure ends the upsert; the error names the step and what exists by then. */
 const stage = <A, I, E extends { readonly message: string }, R>(
   name: string,
   stored: Schema.Schema<A, I>,
@@ -145,7 +145,7 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
       changelog: (synced: Synced, changes: ReadonlyArray<Change>) =>
         Effect.gen(function*() {
           const { check, plan, uuid } = synced
-          // Durable, so that a repeated append recognizes its entry.
+          // Stored, so that a repeated append recognizes its entry.
           const entry = yield* computeOnce("changelog entry", ChangelogEntry, () =>
             Effect.map(DateTime.now, (now) => ({
               timestamp: DateTime.formatIso(now),

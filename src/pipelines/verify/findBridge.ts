@@ -9,7 +9,7 @@ import { readContainerConfig } from "../projects/files/containerConfig.ts"
 import { listDeclaredTargets, resolveRemotePath } from "../projects/inspectProject.ts"
 import type { ProxyLocation } from "../routes/proxyLocation.ts"
 
-/** Places of a project: those of its `container.json`, or else each server that has one of these addresses. */
+/** Places of a project: those in its `container.json`, else every server with one of these addresses. */
 const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const config = yield* readContainerConfig(projectPath)
@@ -27,7 +27,7 @@ const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray
     return found.map(({ id }) => ({ serverId: id, remotePath }))
   })
 
-/** The note about bridges at a place; none where it cannot be read. */
+/** Reads the note about bridges at a place; none if it cannot be read. */
 const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly remotePath: string }) =>
   Effect.gen(function*() {
     const path = yield* parseStackPath("remotePath", remotePath)
@@ -37,8 +37,8 @@ const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly 
   }).pipe(Effect.orElseSucceed(() => Option.none<BridgeNote>()))
 
 /**
- * Finds the run whose bridge stands in for a port of a project, as the server of the bridge has noted it.
- * @param targets where a route leads, as `host:port` in lower case: all of them are to be of that bridge
+ * Finds the run whose bridge replaces a port of a project, as recorded on the bridge's server.
+ * @param targets targets of a route, as `host:port` in lower case; all of them must belong to that bridge
  */
 export const findBridge = (projectPath: string, port: number, home: ProxyLocation, targets: ReadonlyArray<string>) =>
   Effect.gen(function*() {
@@ -55,7 +55,7 @@ export const findBridge = (projectPath: string, port: number, home: ProxyLocatio
     })
   }).pipe(
     Effect.map(Option.map(({ run }) => run)),
-    // Without the note, what the route leads to counts.
+    // Without the note, the actual target of the route counts.
     Effect.orElseSucceed(() => Option.none<string>()),
     Effect.withSpan("verify.findBridge")
   )

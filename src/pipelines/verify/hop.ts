@@ -16,7 +16,7 @@ export const makePassedOutcome = (detail: string, warning?: string): Outcome => 
   ...(warning === undefined ? {} : { warning })
 })
 
-/** Walks one hop: a failure or a timeout is its outcome. An effect that ignores its interruption is abandoned. */
+/** Runs one hop: a failure or a timeout is its outcome. An effect that ignores interruption is abandoned. */
 export const runHop = <E extends { readonly message: string }, R>(hop: HopName, effect: Effect.Effect<Outcome, E, R>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis

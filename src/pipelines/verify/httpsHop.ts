@@ -9,12 +9,12 @@ import { findPlatformTarget } from "../upsert/inputs/findPlatformTarget.ts"
 import { makeFailedOutcome, makePassedOutcome } from "./hop.ts"
 
 const usualPort = 443
-/** Proxies renew a certificate when this many days are left. */
+/** Days before expiry at which proxies renew a certificate. */
 const renewalDays = 30
 
 /**
  * Address that serves the domain: the proxy's server, or the platform's own host for a local application. Behind jump
- * hosts, the server's address leads elsewhere from here: the domain itself is asked, as browsers do.
+ * hosts, the server's address is not usable from here, so the domain itself is requested as browsers do.
  */
 const servedAt = (plan: AppPlan, domain: string) =>
   Effect.gen(function*() {

@@ -29,7 +29,7 @@ const asJudged = (projectPath: string, plan: AppPlan, target: PlatformTarget, { 
     return [...changed, ...part.stays.map(({ label, remedy }) => `${label}: ${remedy}`)].join("; ") || undefined
   })
 
-/** The platform serves the domain itself: the address that it has decides. */
+/** The platform serves the domain itself, so its own record of the domain decides. */
 const onPlatform = (domain: string, { app }: LiveState) => {
   const url = `https://${domain}`
   const fqdn = Option.match(app, { onNone: () => undefined, onSome: (record) => record.fqdn })
@@ -40,7 +40,7 @@ const onPlatform = (domain: string, { app }: LiveState) => {
     )
 }
 
-/** A hop whose warnings are not asked for: what an upsert would change is a bridge that its run removes. */
+/** Passed hop without the warnings of a plan, since an upsert would report the bridge, which its run removes. */
 const bridged = (detail: string) => ({ ...makePassedOutcome(detail), isBridged: true })
 
 const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: PlatformTarget) =>
@@ -72,7 +72,7 @@ const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: Pla
     return makePassedOutcome(leads, disabled(proxy.right, domain))
   })
 
-/** Checks that the domain leads to the application, as drift and plans judge it. */
+/** Checks that the domain leads to the application, by the rules of drift and plans. */
 export const checkRoute = (projectPath: string, plan: AppPlan) =>
   Effect.gen(function*() {
     const target = yield* findPlatformTarget(plan)
@@ -84,7 +84,7 @@ export const checkRoute = (projectPath: string, plan: AppPlan) =>
       : yield* inProxy(projectPath, plan, plan.domain.value, target)
     if (!outcome.ok) return outcome
     if ("isBridged" in outcome) return makePassedOutcome(outcome.detail)
-    // A platform that does not answer is the first hop's failure.
+    // An unreachable platform already fails the first hop.
     const judged = Either.isLeft(live) ? undefined : yield* asJudged(projectPath, plan, target, live.right)
     const warnings = [outcome.warning, judged].flatMap((words) => words ?? [])
     return makePassedOutcome(outcome.detail, warnings.length === 0 ? undefined : warnings.join("; "))

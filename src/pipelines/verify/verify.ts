@@ -9,8 +9,8 @@ import { checkHttps } from "./httpsHop.ts"
 import { checkRoute } from "./routeHop.ts"
 
 /**
- * Follows the way of a request to a declared application: the platform says that it runs, its port takes connections,
- * the proxy file leads its domain there, and HTTPS on the domain answers. Every hop is walked, whatever the others say.
+ * Follows the path of a request to a declared application: it runs on the platform, its port accepts connections, the
+ * proxy file routes its domain there, and HTTPS on the domain responds. Every hop is checked, even after a failure.
  */
 export const verify = Effect.fn("verify")(function*(request: AppRequest) {
   yield* permitPath(request.projectPath)

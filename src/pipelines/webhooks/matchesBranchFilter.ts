@@ -14,8 +14,8 @@ const fits = (pattern: string, text: string): boolean => {
 }
 
 /**
- * True if a hook's branch filter admits a branch: names, `*`, and one list like `{main,release/*}`. A filter of other
- * signs is not judged: it passes.
+ * True if a hook's branch filter admits a branch. Supports names, `*`, and one list like `{main,release/*}`; a filter
+ * with other special characters passes unchecked.
  */
 export const matchesBranchFilter = (filter: string, branch: string): boolean => {
   if (filter === "" || /[?[\]\\!]/.test(filter)) return true

@@ -7,24 +7,24 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 
 type Failure = GitHostFailure | SettingsError | FileLocked
 
-/** The hooks that lead to `url`. */
+/** Hooks with the address `url`. */
 export const withUrl = (hooks: ReadonlyArray<GitHook>, url: string) => hooks.filter((hook) => hook.url === url)
 
 /** Action that makes a repository's pushes reach an address. */
 export type HookAction = Data.TaggedEnum<{
   Create: {}
-  /** It is written again even where nothing seems to differ: its secret cannot be read. */
+  /** Always written again, because its secret cannot be read. */
   Update: { readonly hook: GitHook }
 }>
 export const HookAction = Data.taggedEnum<HookAction>()
 
-/** The hook that counts among those that lead to `url`: an active one, where there is one. */
+/** Relevant hook among those with the address `url`: an active one if possible. */
 export const findPushHook = (hooks: ReadonlyArray<GitHook>, url: string): Option.Option<GitHook> => {
   const leading = withUrl(hooks, url)
   return Option.orElse(Array.findFirst(leading, ({ active }) => active), () => Array.head(leading))
 }
 
-/** Decides from a repository's hooks what makes its pushes reach `url`. */
+/** Decides from a repository's hooks how its pushes reach `url`. */
 export const decideHookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookAction =>
   Option.match(findPushHook(hooks, url), {
     onNone: () => HookAction.Create(),
@@ -32,8 +32,8 @@ export const decideHookAction = (hooks: ReadonlyArray<GitHook>, url: string): Ho
   })
 
 /**
- * Makes a repository's pushes reach `url`, signed with the secret: updates the hook that leads there, or creates one.
- * The list of hooks is read under the repository's lock, since all its applications share it.
+ * Makes a repository's pushes reach `url`, signed with the secret: updates the hook with this address, or creates one.
+ * Reads the hooks under the repository's lock, since all its applications share them.
  * @param matchesPlan fails if the decided action is not the planned one
  */
 export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
@@ -55,8 +55,8 @@ export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
 })
 
 /**
- * Deletes the hooks of a repository that lead to `url`; returns their number.
- * @param only ids of planned hooks; a hook that was created since stays
+ * Deletes the hooks of a repository with the address `url`; returns their number.
+ * @param only ids of planned hooks; hooks created since are kept
  */
 export const removeHooks = Effect.fn("removeHooks")(function*(
   repository: Repository,

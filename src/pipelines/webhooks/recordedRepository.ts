@@ -9,14 +9,14 @@ import { resolveRepository } from "./resolveRepository.ts"
 // `git@host:port/owner/name`, `scheme://user@host:port/owner/name`, or `owner/name`.
 const host = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*\/|[^/:]*:(?:\d+\/)?)/i
 
-/** The owner that a repository's address names; none if it is only a name. */
+/** Owner in a repository's address; none if the address is only a name. */
 export const parseRepositoryOwner = (address: string): Option.Option<string> =>
   Option.filter(
     Option.fromNullable(address.trim().replace(host, "").split("/").filter((part) => part !== "").at(-2)),
     (owner) => owner !== ".."
   )
 
-/** The repository of an application as its record names it; under the configured owner where its address has none. */
+/** Repository in an application's record, under the configured owner if its address has none. */
 export const readRecordedRepository = (
   record: PlatformRecord
 ): Effect.Effect<Option.Option<Repository>, SettingsError, Settings> =>
@@ -29,6 +29,6 @@ export const readRecordedRepository = (
       })
   )
 
-/** True for two names of one repository: git hosts ignore their case. */
+/** True for two names of the same repository; git hosts ignore case. */
 export const isSameRepository = (one: Repository, other: Repository): boolean =>
   one.owner.toLowerCase() === other.owner.toLowerCase() && one.name.toLowerCase() === other.name.toLowerCase()

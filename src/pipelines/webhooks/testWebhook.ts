@@ -13,8 +13,8 @@ import { resolveRepository } from "./resolveRepository.ts"
 import { listWebhookTargets } from "./webhooks.ts"
 
 /**
- * Makes the git host send a test delivery for an application. The git host takes it on and delivers it on its own; what
- * the platform answered to it is shown on the git host's page of the hook alone.
+ * Makes the git host send a test delivery for an application. The git host delivers it asynchronously and shows the
+ * platform's response only on its own page of the hook.
  */
 export const testWebhook = Effect.fn("testWebhook")(function*(
   { appName }: WebhookTestRequest

@@ -15,7 +15,7 @@ import { resolveRepository } from "./resolveRepository.ts"
 
 const setUp = "Set up the application's webhook"
 
-/** True if a record shows a secret other than the configured one; a hidden secret is not different. */
+/** True if a record shows a secret other than the configured one; a hidden secret does not count as different. */
 const isAnother = ({ manual_webhook_secret_githost: shown }: PlatformRecord, configured: Redacted.Redacted) =>
   shown !== undefined && shown !== null && shown !== "" && shown !== Redacted.value(configured)
 
@@ -89,7 +89,7 @@ const gitHostFindings = (app: PlatformRecord, name: string) =>
     const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
     const hooks = withUrl(yield* (yield* GitHost).hooks(repository), url)
     const branch = app.git_branch ?? declaredFields.branch.fallback
-    // Of several hooks that lead there, one that works is enough.
+    // If several hooks have this address, one working hook is enough.
     const [best] = hooks.map((hook) => ({ hook, findings: checkHook(hook, branch) }))
       .toSorted((a, b) => a.findings.length - b.findings.length)
     const missing = { finding: `No hook of ${repository.owner}/${name} leads to ${url}`, fix: setUp }
@@ -114,9 +114,9 @@ export interface WebhookReport {
 }
 
 /**
- * Reasons why pushes do not deploy an application, as far as the platform and the git host expose them; failures are listed
- * too.
- * @param secretSet true if the platform has the configured secret; undefined if that could not be read
+ * Reasons why pushes do not deploy an application, as far as the platform and the git host report them, including
+ * failures.
+ * @param secretSet true if the platform has the configured secret; undefined if it could not be read
  */
 export const checkWebhooks = Effect.fn("checkWebhooks")(function*(
   app: PlatformRecord,
@@ -132,7 +132,7 @@ export const checkWebhooks = Effect.fn("checkWebhooks")(function*(
     yield* Effect.orElseSucceed(settings.find("gitHost.webhookSecret"), () => Option.none<Redacted.Redacted>()),
     (secret) => Redacted.value(secret) !== ""
   )
-  // A list may leave out the secret that the full record has.
+  // The list may omit the secret that the full record has.
   const isKept = app.manual_webhook_secret_githost === undefined &&
     Option.exists(secretSet, (set) => Disclosed.$is("Known")(set) && set.value)
   const platform = yield* Platform

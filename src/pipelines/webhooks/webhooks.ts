@@ -27,11 +27,11 @@ const repositoriesAtOnce = 8
 type Failure = PlatformFailure | SettingsError
 type Services = Platform | GitHost | Settings | Locks
 
-/** Collects an effect's findings; a failure becomes a finding. */
+/** Describes the result of an effect; a failure becomes its message. */
 const describeOutcome = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
   Effect.catchAll(effect, ({ message }) => scrubSecrets(`error: ${message}`))
 
-/** The applications that a request is about. */
+/** Applications that a request concerns. */
 export const listWebhookTargets = ({ appName }: WebhookRequest) =>
   Effect.gen(function*() {
     const apps = yield* (yield* Platform).applications
@@ -43,8 +43,8 @@ export const listWebhookTargets = ({ appName }: WebhookRequest) =>
   })
 
 /**
- * Does something for each application, several repositories at a time and the applications of one repository one after
- * the other: they share its hooks. Results come in the order of the applications.
+ * Runs an effect for each application: several repositories concurrently, but the applications of one repository
+ * sequentially, because they share its hooks. Results are in the order of the applications.
  */
 const forEachApp = <A, E, R>(
   apps: ReadonlyArray<PlatformRecord>,
@@ -91,7 +91,7 @@ export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
   return { webhookUrl, appsConfigured: results.length, results }
 }, withAnswerBudget)
 
-/** Undoes that: clears the secret of applications, and deletes the hooks that lead to the platform. */
+/** Reverts the setup: clears the secret of applications, and deletes the hooks with the platform's address. */
 export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
   request: WebhookRequest
 ): Effect.fn.Return<WebhookTeardown, Failure | ApplicationUnknown, Services> {
@@ -117,7 +117,7 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
 }, withAnswerBudget)
 
 /**
- * Lists the applications that pushes reach. Unreadable counts as not set up.
+ * Lists the applications that pushes reach. Unreadable ones count as not set up.
  * @param deep adds reasons and remedies
  */
 export const webhookStatus = Effect.fn("webhookStatus")(

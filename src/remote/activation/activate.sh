@@ -1,12 +1,14 @@
 #!/bin/sh
-# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED RUN PLATFORM STAGED
-# COUNT NAME… GONE FILE… BROUGHT FILE… ID… NAME…: loads the image, moves the uploaded files into place, starts the stack and
-# inspects its containers, in one go on the server, and puts everything back by itself when a part fails. It refuses to begin
-# unless exactly STAGED files were uploaded. COUNT names to remember come first, then GONE files that are removed and BROUGHT
-# ones that the project has for compose, then the ids of the archive's images and as many names for them. On stdin come the
-# size in bytes and the text of what is to be kept of it as a release, then what it loads. Prints a `step` line when it comes
-# to load, beforeStart (where the manifest has a `hook` line), bridge and switch (where it has `bridge` lines), start, health, release and its end, and where it fails
-# a `failed` line (step, whether what ran before is back, and whether anything ran) that the server's words follow.
+# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED RUN PLATFORM
+# STAGED COUNT NAME… GONE FILE… BROUGHT FILE… ID… NAME…: loads the image, moves the uploaded files into place, starts
+# the stack and inspects its containers. Runs entirely on the server and restores the previous state if a part fails.
+# Refuses to start unless exactly STAGED files were uploaded.
+# First come COUNT image names to record, then GONE files to remove and BROUGHT files that the project has for compose,
+# then the ids of the archive's images and as many names for them. Stdin has the size in bytes and the text of the
+# release's manifest, then the image data.
+# Prints a `step` line for load, beforeStart (if the manifest has a `hook` line), bridge and switch (if it has `bridge`
+# lines), start, health, release and end. On failure, prints a `failed` line (step, whether the previous version is
+# restored, whether any version ran before), followed by the server's output.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"

@@ -4,7 +4,7 @@ import { isImageName } from "../isImageName.ts"
 import { script } from "./activate.sh.ts"
 import { buildManifestInput } from "./releaseManifest.ts"
 
-/** An image of the archive under one of its names; under its id where it has none. */
+/** An image of the archive with one of its names, or with its id if it has none. */
 export interface ArchiveName {
   readonly id: string
   readonly name: string
@@ -13,56 +13,56 @@ export interface ArchiveName {
 /** Source of the image, and its expected content. */
 export interface ImageSource {
   /**
-   * Loaded from the uploaded archive (`file`), the script's input, which is all of the archive (`whole`), a
-   * `part` of it, or a part under names of the run's own (`incoming`), or from nothing: the server has the
-   * images and only their names are set (`names`), or that there is no archive (`none`).
+   * Loaded from the uploaded archive (`file`) or from the script's input: the whole archive (`whole`), a `part` of it,
+   * or a part under temporary names of the run (`incoming`). Without a load, only names are set for images that the
+   * server has (`names`), or there is no archive (`none`).
    */
   readonly from: "file" | "whole" | "part" | "incoming" | "names" | "none"
-  /** The archive's name below the remote path. */
+  /** Name of the archive, relative to the remote path. */
   readonly archive: string
-  /** The platform that `docker load` verifies; empty where it does not. */
+  /** Platform that `docker load` verifies; empty if it does not. */
   readonly platform: string
   readonly names: ReadonlyArray<ArchiveName>
   /**
-   * Format that `docker image inspect` prints for each name afterwards, for incoming images by the run's own names, and the
-   * sha256 of its answer.
+   * Format for `docker image inspect` on each name after the load, using the temporary names of incoming images;
+   * `expected` is the sha256 of its output.
    */
   readonly format: string
   readonly expected: string
 }
 
-/** Files for compose, by their names below the remote path: `.env` and what the compose file names as `env_file`. */
+/** Names of files for compose, relative to the remote path: `.env` and the `env_file`s of the compose file. */
 export interface EnvFileNames {
-  /** Those that the project has; the next deploy finds them noted on the server. */
+  /** Files of the project, recorded on the server for the next deploy. */
   readonly brought: ReadonlyArray<string>
-  /** Those that an earlier deploy brought and that are removed; a failure puts them back. */
+  /** Files of an earlier deploy to remove; a failure restores them. */
   readonly gone: ReadonlyArray<string>
 }
 
 export interface Activation {
-  /** Run that it belongs to, by which a recovery finds its outcome. */
+  /** Run of the activation, by which a recovery finds its outcome. */
   readonly run: string
   readonly remotePath: string
   readonly composeKind: ComposeKind
   readonly composeVersion: string
   readonly composeFile: string
-  /** True on the containerd image store, which drops an image with its last name. */
+  /** True on the containerd image store, which drops an image that loses its last name. */
   readonly containerdStore: boolean
   readonly source: ImageSource
-  /** Number of files uploaded or restaged for it; it is refused where not exactly as many are there. */
+  /** Number of files uploaded or restaged for it; any other number on the server makes it fail. */
   readonly stagedFiles: number
   readonly envFiles: EnvFileNames
-  /** The image names of the stack; a failure restores their present meaning, like that of the archive's names. */
+  /** Image names of the stack; like the archive's names, they are restored after a failure. */
   readonly images: ReadonlyArray<string>
   /** Lines of the release's manifest. */
   readonly release: ReadonlyArray<string>
 }
 
 /**
- * Loads the image, moves the uploaded files into place, starts the stack and looks at its containers. It prints a
- * `step` line when it comes to `load`, `start`, `health`, `release` and its `end`, and where it fails a `failed` line (step,
- * whether what ran before is back, and whether anything ran) that the server's words follow. What compose warns of when it
- * starts the stack are `warning` lines, and names of removed files `removed` lines.
+ * Loads the image, moves the uploaded files into place, starts the stack and inspects its containers. Prints `step`
+ * lines for its stages, and on failure a `failed` line (step, whether the previous version is restored, whether any
+ * version ran before), followed by the server's output. Warnings of compose are `warning` lines, names of removed files
+ * `removed` lines.
  */
 export const activateCommand = (
   {

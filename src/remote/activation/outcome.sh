@@ -1,9 +1,12 @@
 #!/bin/sh
-# outcome.sh DIRECTORY: waits until no activation of the directory is under way, and prints what became of the last one:
-# `run`, the run that it was for, and `begun`, `started` with the release that it is kept as and the one that ran before
-# (empty where there is none), `undone` where the release before a deploy runs again, `failed` with the step, whether what
-# ran before is back and whether anything ran, or `stays` with the same where the release before a deploy was to run again;
-# then `said` lines with the failure's output, or its containers as inspect prints them.
+# outcome.sh DIRECTORY: waits until no activation of the directory is running, and prints the outcome of the last one:
+# `run`, its run, and one of these states:
+# `begun`;
+# `started` with its recorded release and the previous one (empty if there is none);
+# `undone` if the release before a deploy is running again;
+# `failed` with the step, whether the previous version is restored and whether any version ran before;
+# `stays` with the same fields if the release before a deploy could not be started again.
+# Then follow `said` lines with the output of the failure, or its containers as printed by inspect.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
 cd "$(path_of "$1")" 2>/dev/null || exit 0

@@ -6,19 +6,19 @@ import { script } from "./outcome.sh.ts"
 
 /** Outcome of the last activation of a remote path. */
 export type ActivationOutcome = Data.TaggedEnum<{
-  /** It began, and its end was not noted: the server was switched off, for instance. */
+  /** It began, but its end was not recorded, for example because the server was switched off. */
   Begun: { readonly run: string }
   Started: {
     readonly run: string
     readonly containers: ReadonlyArray<ContainerState>
     /** Release that was recorded. */
     readonly release: Option.Option<string>
-    /** The release that ran before, where one did. */
+    /** The release that ran before, if there was one. */
     readonly before: Option.Option<string>
   }
-  /** It brought the release before back, since the new version did not get healthy. */
+  /** The previous release is running again, since the new version did not get healthy. */
   Undone: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
-  /** The release before was to be brought back, since the new version did not get healthy, and did not start. */
+  /** The new version did not get healthy, and the previous release did not start again. */
   Stays: { readonly run: string; readonly isRestored: boolean; readonly words: string }
   Failed: {
     readonly run: string
@@ -31,17 +31,17 @@ export type ActivationOutcome = Data.TaggedEnum<{
 }>
 export const ActivationOutcome = Data.taggedEnum<ActivationOutcome>()
 
-/** Asks what became of the last activation of a remote path, once none is under way. */
+/** Reads the outcome of the last activation of a remote path, once none is running. */
 export const outcomeCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
   what: "asking what became of the deploy",
   script,
   args: [remotePath],
   sudo,
-  // The state of a container holds what its last health checks printed.
+  // A container's state includes the output of its last health checks.
   limit: makeLineLimit(8, 100_000)
 })
 
-/** Reads the answer of `outcomeCommand`; nothing when no activation was noted there. */
+/** Parses the answer of `outcomeCommand`; none if no activation was recorded there. */
 export const parseOutcome = (output: string): Option.Option<ActivationOutcome> => {
   const [first = "", ...rest] = output.split("\n")
   const [label, run = "", state, step = "", restored, before] = first.split("\t", 6)

@@ -2,7 +2,10 @@ const states =
   "Creat(?:ing|ed)|Recreated?|Start(?:ing|ed)|Stopp(?:ing|ed)|Remov(?:ing|ed)|Pull(?:ing|ed)|Buil(?:ding|t)|" +
   "Running|Waiting|Healthy|Exited|Skipped.*"
 
-/** Lines about progress and warnings, which the run tells while compose writes them: compose 2 and later, then 1.x. */
+/**
+ * Lines about progress and warnings, which the run already shows while compose writes them: compose 2 and later, then
+ * 1.x.
+ */
 const remarks = [
   new RegExp(`^ \\S.* (?:${states})$`),
   /^time="[^"]*" level=(?:warning|info|debug) /,
@@ -13,10 +16,10 @@ const remarks = [
   /^Encountered errors while bringing up the project\.$/
 ]
 
-/** Docker-compose 1.x tells a failure for the container and again for its service. */
+/** Docker-compose 1.x reports a failure for the container and again for its service. */
 const forOne = /^ERROR: for \S+ {2}/
 
-/** The reasons in what a failed compose wrote; all of it where it names none. */
+/** Extracts the reasons from the output of a failed compose; all of it if there are none. */
 export const parseComposeError = (said: string): string => {
   const seen = new Set<string>()
   const reasons = said.split(/\r?\n/)

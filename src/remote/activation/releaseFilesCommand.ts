@@ -5,15 +5,15 @@ import { script } from "./releaseFiles.sh.ts"
 
 /** Files of a release as its server keeps them. */
 export interface ReleaseFiles {
-  /** The sha256 of each, by its name below the remote path. */
+  /** Sha256 of each file by its name relative to the remote path. */
   readonly hashes: ReadonlyMap<string, string>
   /** The text of its compose file. */
   readonly compose: string
-  /** The text of its `.env`; empty where it has none. */
+  /** Text of its `.env`; empty if it has none. */
   readonly env: string
 }
 
-/** Reads the hashes of a release's files, and the texts that compose reads first. */
+/** Reads the hashes of a release's files, and the texts of its compose file and `.env`. */
 export const releaseFilesCommand = (remotePath: string, release: string, composeFile: string): RemoteCommand => ({
   what: `reading the files of release ${release}`,
   script,
@@ -22,7 +22,7 @@ export const releaseFilesCommand = (remotePath: string, release: string, compose
   limit: makeLineLimit(8, 100_000)
 })
 
-/** Reads the answer of `releaseFilesCommand`. */
+/** Parses the answer of `releaseFilesCommand`. */
 export const parseReleaseFiles = (output: string): ReleaseFiles => {
   const values = (key: string) =>
     output.split("\n").flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])

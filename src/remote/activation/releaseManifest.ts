@@ -1,25 +1,28 @@
 import { Array, Option } from "effect"
 
-/** Description of a release, beside what the server records by itself. */
+/** Description of a release, in addition to the server's own records. */
 export interface ReleaseManifest {
-  /** Token or `user@machine` of the deploy. */
+  /** Caller of the deploy: token or `user@machine`. */
   readonly by: string
   readonly composeFile: string
-  /** The project's health time-out, in milliseconds. */
+  /** The project's health timeout in milliseconds. */
   readonly healthMillis: Option.Option<number>
   readonly services: ReadonlyArray<{ readonly name: string; readonly runs: boolean }>
-  /** Services of which two containers may run at once, as the project declared when it was deployed last. */
+  /** Services that may have two running containers at once, as declared by the last deploy. */
   readonly bridged: ReadonlyArray<string>
-  /** The names of its files below the remote path, each in one list: `.env` and each `env_file`, and all others. */
+  /**
+   * Names of its files relative to the remote path, each in one list: `.env` and each `env_file` here, all others
+   * below.
+   */
   readonly envFiles: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
-  /** Files that take room, and are linked where the others are copied. */
+  /** Large files, which are linked instead of copied. */
   readonly largeFiles: ReadonlyArray<string>
 }
 
 const controls = /[\u0000-\u001f\u007f]+/g
 
-/** A release as lines of key and value: the server keeps them as they are. */
+/** Encodes a release as lines of key and value, which the server stores unchanged. */
 export const formatManifest = (manifest: ReleaseManifest): ReadonlyArray<string> => [
   `by\t${manifest.by.replaceAll(controls, " ")}`,
   `compose\t${manifest.composeFile}`,
@@ -31,7 +34,7 @@ export const formatManifest = (manifest: ReleaseManifest): ReadonlyArray<string>
   ...manifest.largeFiles.map((name) => `large\t${name}`)
 ]
 
-/** Reads the lines of `manifestLines`; other lines are passed over. */
+/** Parses the lines of `manifestLines`; skips other lines. */
 export const parseManifest = (lines: ReadonlyArray<string>): ReleaseManifest => {
   const values = (key: string) =>
     lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])

@@ -11,17 +11,17 @@ export const releasesCommand = (remotePath: string, sudo: boolean): RemoteComman
   script,
   args: [remotePath],
   sudo,
-  // Twenty releases of ten thousand files each.
+  // Enough for twenty releases of ten thousand files each.
   limit: makeLineLimit(8, 200_000)
 })
 
-/** A release as the server has it. */
+/** A release as reported by its server. */
 export interface RemoteRelease {
   readonly id: string
   readonly at: string
   readonly isCurrent: boolean
   readonly images: ReadonlyArray<ReleaseImage>
-  /** Those of its images that the server has no longer. */
+  /** Its images that the server no longer has. */
   readonly missing: ReadonlyArray<ReleaseImage>
   readonly manifest: ReleaseManifest
 }
@@ -29,7 +29,7 @@ export interface RemoteRelease {
 const valueOf = (lines: ReadonlyArray<string>, key: string) =>
   Option.fromNullable(lines.find((line) => line.startsWith(`${key}\t`))?.slice(key.length + 1))
 
-/** Reads the answer of `releasesCommand`: the newest first. */
+/** Parses the answer of `releasesCommand`, newest first. */
 export const parseReleases = (output: string): ReadonlyArray<RemoteRelease> => {
   const lines = output.split("\n")
   const here = new Set(lines.flatMap((line) => line.startsWith("here\t") ? [line.slice("here\t".length)] : []))

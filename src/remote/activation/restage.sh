@@ -1,6 +1,6 @@
 #!/bin/sh
-# restage.sh DIRECTORY RELEASE: puts the files of a release, those that differ from what lies there now, where an activation
-# looks for uploaded ones, and prints how many they are.
+# restage.sh DIRECTORY RELEASE: copies the files of a release that differ from the current ones to the place for
+# uploaded files, and prints their number.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" || exit 1
 from=.berth/releases/$2/files
@@ -10,7 +10,7 @@ files() { (cd "$from" && find . -type f -print0); }
   { echo "some of its files are missing in $(pwd)/$from" >&2; exit 1; }
 rm -rf .berth/incoming
 mkdir -p .berth/incoming || exit 1
-# A name with a backslash in it is written in another way, after one.
+# sha256sum escapes a name with a backslash and starts its line with one.
 {
   (cd "$from" && find . -type f -print0 | xargs -0 sha256sum) || exit 1
   echo there

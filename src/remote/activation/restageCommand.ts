@@ -1,7 +1,7 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./restage.sh.ts"
 
-/** Puts the files of a release where an activation looks for uploaded ones, those that differ from what is there now. */
+/** Copies the files of a release that differ from the current ones to the place for uploaded files. */
 export const restageCommand = (remotePath: string, release: string): RemoteCommand => ({
   what: `taking the files of release ${release}`,
   script,
@@ -9,5 +9,5 @@ export const restageCommand = (remotePath: string, release: string): RemoteComma
   sudo: false
 })
 
-/** Reads the answer of `restageCommand`: the number of files that it put there. */
+/** Parses the answer of `restageCommand`: the number of copied files. */
 export const parseRestaged = (output: string): number => Number.parseInt(output.trim(), 10) || 0

@@ -1,9 +1,9 @@
 #!/bin/sh
-# restore.sh [DIRECTORY]: puts the previous version back where a deploy was cut off halfway, by a power cut for instance:
-# its files, what the names of its images meant, and its containers. Then it leads the requests back from a bridge. Every
-# deploy leaves it as .berth/restore.sh in the directory of the stack, for somebody on the server to run by hand (with sudo
-# where Docker needs it, or where the requests go to a bridge):
-#   sh ~/containers/app/.berth/restore.sh
+# restore.sh [DIRECTORY]: restores the previous version after a deploy was interrupted, for example by a power cut: its
+# files, its image names and its containers. Then redirects the requests back from a bridge. Every deploy leaves it as
+# .berth/restore.sh in the directory of the stack, to be run by hand on the server (with sudo if Docker or a bridge
+# needs it):
+# sh ~/containers/app/.berth/restore.sh
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
@@ -37,7 +37,7 @@ if [ -d "$previous" ]; then
   let_go
   echo "$(pwd): the previous version is back"
 fi
-# A bridge that gets requests has left what leads them back.
+# A bridge with requests has left this script to redirect them back.
 # shellcheck source=/dev/null
 if [ -f .berth/leadBack.sh ]; then . ./.berth/leadBack.sh
 elif [ -f .berth/bridge ]; then

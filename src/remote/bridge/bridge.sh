@@ -1,12 +1,13 @@
 #!/bin/sh
-# bridge.sh DIRECTORY RUN ACTION [SERVER HOSTS FILE SETTLE]: one action on the bridges of a run, which .berth/bridge notes.
-#   switch  notes the proxy file that is edited from now on, and has the bridges survive a restart of the server; SETTLE is
-#           empty unless that file is on this server, and then the seconds in which the proxy follows it
-#   go      lets the activation that waits for it start the stack
-#   stop    has it take everything back
-#   read    waits until no activation of the directory is under way, and prints the note, whatever its run
-#   show    prints the note as it is now
-#   remove  stops the bridges, each within its own grace period, and removes them and the note
+# bridge.sh DIRECTORY RUN ACTION [SERVER HOSTS FILE SETTLE]: performs one action on the bridges of a run, which are
+# recorded in .berth/bridge.
+# switch  records the proxy file that will be edited, and makes the bridges survive a reboot; SETTLE is the time in
+# seconds in which the proxy reloads that file if it is on this server, else empty
+# go      lets the waiting activation start the stack
+# stop    makes the activation undo everything
+# read    waits until no activation of the directory is running, and prints the note of any run
+# show    prints the current note
+# remove  stops the bridges, each within its own grace period, and removes them and the note
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 restore_routes=$(cat "$(dirname "$0")/../lib/proxyLock.sh" "$(dirname "$0")/parts/restoreRoutes.sh")
 cd "$(path_of "$1")" 2>/dev/null || exit 0
@@ -26,14 +27,14 @@ case $3 in
     is_noted "$2" && mv .berth/waiting .berth/go 2>/dev/null || lost ;;
   stop)
     [ ! -d .berth ] || printf '%s\n' "$2" 2>/dev/null >.berth/stop || {
-      # A full disk takes no note, and the activation would wait for as long as its caller waits for it.
+      # On a full disk the file cannot be written, and the activation would wait as long as its caller waits for it.
       is_noted "$2" && rm -f .berth/stop .berth/waiting
     } ;;
   read)
     if [ -e .berth/activation ]; then
       exec 8<.berth/activation
       flock -w 300 8 || { echo "the deploy to this directory has not ended" >&2; exit 1; }
-      # The activation that it was for has ended by itself.
+      # The activation to be stopped has ended by itself.
       [ "$(cat .berth/stop 2>/dev/null)" != "$(cut -f 1 .berth/outcome 2>/dev/null)" ] || rm -f .berth/stop
     fi
     [ ! -f .berth/bridge ] || cat .berth/bridge ;;

@@ -2,33 +2,33 @@ import { Array, Option } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./bridge.sh.ts"
 
-/** A second container of a service that takes its requests while it is recreated. */
+/** A temporary container that takes the requests of a service while this is recreated. */
 export interface Bridge {
   readonly service: string
   /** Name of the container. */
   readonly name: string
-  /** Port of the server that the service publishes. */
+  /** Server port that the service publishes. */
   readonly port: number
-  /** Port of the server that the bridge publishes. */
+  /** Server port that the bridge publishes. */
   readonly bridgePort: number
 }
 
-/** Proxy file of an edit: the server that holds it as `host:port` of its SSH server, and the path. */
+/** Location of a proxy file: its path, and its server as `host:port` of SSH. */
 export interface NotedProxyFile {
   readonly server: string
   readonly file: string
 }
 
-/** A proxy file, and the addresses that mean the server of the bridges there. */
+/** A proxy file, and the addresses that refer to the bridges' server in it. */
 export interface EditedProxy extends NotedProxyFile {
   readonly hosts: ReadonlyArray<string>
 }
 
-/** Bridges of a run as its server has noted them. */
+/** Bridges of a run as recorded on their server. */
 export interface BridgeNote {
   readonly run: string
   readonly bridges: ReadonlyArray<Bridge>
-  /** Proxy file that was edited for them; none where no edit was begun. */
+  /** Proxy file that was edited for them; none if no edit was started. */
   readonly proxy: Option.Option<EditedProxy>
 }
 
@@ -44,13 +44,16 @@ const command = (what: string, action: string, sudo: boolean) =>
   sudo
 })
 
-/** Proxy file of the next edits. */
+/** Proxy file to be edited next. */
 export interface NextEdited extends EditedProxy {
-  /** Seconds in which the proxy follows its file, where the server of the bridges holds that: its own script leads back. */
+  /**
+   * Seconds in which the proxy reloads its file, if the file is on the bridges' server, whose own script can then
+   * redirect the requests back.
+   */
   readonly settleSeconds: Option.Option<number>
 }
 
-/** Notes the proxy file before its first edit; fails once the server has taken the bridges back. */
+/** Records the proxy file before its first edit; fails if the server has already removed the bridges. */
 export const noteSwitch = (remotePath: string, run: string, edited: NextEdited, sudo: boolean) => {
   const settle = Option.match(edited.settleSeconds, { onNone: () => "", onSome: String })
   return command("noting the bridge", "switch", sudo)(
@@ -63,25 +66,25 @@ export const noteSwitch = (remotePath: string, run: string, edited: NextEdited, 
   )
 }
 
-/** Lets an activation go on to its start; fails once the server has taken the bridges back. */
+/** Lets an activation continue with its start; fails if the server has already removed the bridges. */
 export const continueActivation = (remotePath: string, run: string) =>
   command("going on from the bridge", "go", false)(remotePath, run)
 
-/** Has an activation that has not come to its start take everything back, now or as soon as it waits. */
+/** Makes an activation that has not reached its start undo everything, now or as soon as it waits. */
 export const abortActivation = (remotePath: string, run: string) =>
   command("taking the bridge back", "stop", false)(remotePath, run)
 
-/** Prints the note about bridges once no activation is under way. */
+/** Prints the note about bridges once no activation is running. */
 export const readBridges = (remotePath: string) => command("reading the bridge's note", "read", false)(remotePath, "-")
 
-/** Prints the note about bridges as it is now, also while an activation is under way. */
+/** Prints the current note about bridges, even while an activation is running. */
 export const showBridges = (remotePath: string) => command("looking for a bridge", "show", false)(remotePath, "-")
 
 /** Stops and removes the bridges of a run, and the note about them. */
 export const removeBridges = (remotePath: string, run: string, sudo: boolean) =>
   command("removing the bridge", "remove", sudo)(remotePath, run)
 
-/** Reads `bridge` lines; of several attempts for one container the last counts. */
+/** Parses `bridge` lines; the last of several attempts for one container counts. */
 export const parseBridges = (lines: ReadonlyArray<string>): ReadonlyArray<Bridge> => {
   const found = Array.filterMap(lines, (line) => {
     const [label, service = "", name = "", port = "", bridgePort = ""] = line.split("\t")
@@ -92,7 +95,7 @@ export const parseBridges = (lines: ReadonlyArray<string>): ReadonlyArray<Bridge
   return [...new Map(found.map((bridge) => [bridge.name, bridge])).values()]
 }
 
-/** Reads the answer of `readBridges`; none where nothing is noted. */
+/** Parses the answer of `readBridges`; none if nothing is recorded. */
 export const parseBridgeNote = (output: string): Option.Option<BridgeNote> => {
   const lines = output.split("\n")
   const run = lines.find((line) => line.startsWith("run\t"))?.slice("run\t".length)

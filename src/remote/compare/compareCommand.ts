@@ -4,10 +4,10 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as contentsScript } from "./contents.sh.ts"
 import { script as inventoryScript } from "./inventory.sh.ts"
 
-/** Most bytes of one file that are fetched for a diff. */
+/** Maximum bytes of one file to fetch for a diff. */
 export const textLimit = 256 * 1024
 
-/** Most files of a deployed copy that are compared, by size and hash. */
+/** Maximum number of files of a deployed copy to compare by size and hash. */
 const mostFiles = 50_000
 
 const inventoryLimit: AnswerLimit = {
@@ -19,10 +19,10 @@ const inventoryLimit: AnswerLimit = {
     "container.json"
 }
 
-/** Most bytes that are fetched for the diffs of all files. */
+/** Maximum bytes to fetch for the diffs of all files. */
 export const mostTextBytes = 8 * mebibyte
 
-/** A file of a deployed copy. `sha256` is missing where the file may not be read. */
+/** A file of a deployed copy. `sha256` is missing if the file is not readable. */
 export interface RemoteFile {
   readonly size: number
   readonly sha256: string | undefined
@@ -31,7 +31,7 @@ export interface RemoteFile {
 const first = "berth-files"
 const list = (names: ReadonlyArray<string>) => names.map((name) => `${name}\0`).join("")
 
-/** Sizes and hashes of these files, and of every file below those that are directories, in one command. */
+/** Reads sizes and hashes of the given files, and of every file below the given directories, in one command. */
 export const inventoryCommand = (remotePath: string, names: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: `comparing ${remotePath}`,
   script: inventoryScript,
@@ -43,7 +43,7 @@ export const inventoryCommand = (remotePath: string, names: ReadonlyArray<string
 
 const record = /^(?:s (\d+) |([0-9a-f]{64})  )\.\/([^]+)$/
 
-/** Reads the answer of `inventoryCommand`; nothing when it does not begin as one. */
+/** Parses the answer of `inventoryCommand`; none if it does not start as expected. */
 export const parseInventory = (output: string): Option.Option<ReadonlyMap<string, RemoteFile>> => {
   const [head, ...records] = output.split("\0")
   if (head !== first) return Option.none()
@@ -56,7 +56,7 @@ export const parseInventory = (output: string): Option.Option<ReadonlyMap<string
   return Option.some(files)
 }
 
-/** The beginnings of these files, without the NUL bytes in them, in one command. */
+/** Reads the beginnings of the given files without NUL bytes, in one command. */
 export const contentsCommand = (remotePath: string, names: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: `comparing ${remotePath}`,
   script: contentsScript,
@@ -72,7 +72,7 @@ export const contentsCommand = (remotePath: string, names: ReadonlyArray<string>
   }
 })
 
-/** Reads the answer of `contentsCommand`. */
+/** Parses the answer of `contentsCommand`. */
 export const parseContents = (output: string): ReadonlyMap<string, string> => {
   const fields = output.split("\0")
   const texts = new Map<string, string>()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# contents.sh DIRECTORY LIMIT: the first LIMIT bytes of the files whose names are on stdin, each ended by a NUL. Prints the
-# name and the text without its NUL bytes, a NUL after each.
+# contents.sh DIRECTORY LIMIT: prints the first LIMIT bytes of the files named on stdin, with NUL-terminated names.
+# Prints name and text without its NUL bytes, each terminated by a NUL.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 LC_ALL=C
 export LC_ALL

@@ -1,7 +1,7 @@
 #!/bin/sh
-# inventory.sh DIRECTORY: sizes and hashes of the files whose names are on stdin, each ended by a NUL, and of every file
-# below those that are directories. Prints `berth-files`, then `s SIZE NAME` and `HASH  NAME`, a NUL after each. A name
-# that sha256sum would escape, or that breaks over lines, gets a process of its own.
+# inventory.sh DIRECTORY: prints sizes and hashes of the files named on stdin, with NUL-terminated names, and of every
+# file below the directories among them. Prints `berth-files`, then `s SIZE NAME` and `HASH  NAME`, each terminated by
+# a NUL. A name with a line break, or one that sha256sum would escape, gets a process of its own.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 LC_ALL=C
 export LC_ALL

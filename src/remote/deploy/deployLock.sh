@@ -1,14 +1,14 @@
 #!/bin/sh
-# deployLock.sh DIRECTORY HOLDER [GONE]: holds the deploy lock of a directory for as long as stdin stays open and brings
-# something every three minutes. Prints `held` and the revision when it has it; exits with 75 and the holder's name when
-# somebody else has it, unless that is GONE.
-# The lock belongs to this process: it is released when the channel, or its opener, is gone. Leftovers of a broken deploy
-# go with it, once the activation that it may have under way has ended. sshd notices a lost network after hours, so the
-# holder sends a heartbeat. One that stops, or that its own Berth reports as gone, loses its connection.
+# deployLock.sh DIRECTORY HOLDER [GONE]: holds the deploy lock of a directory while stdin is open and receives a
+# heartbeat at least every three minutes. Prints `held` and the revision once it has the lock. If another holder has
+# it, exits with 75 and the holder's name; if that is GONE, ends the holder's connection first.
+# The lock belongs to this process and is released when the channel, or its opener, is gone. It removes leftovers of a
+# broken deploy after waiting for that deploy's activation to end. sshd only notices a lost network after hours, hence
+# the heartbeat: a holder that stops sending it, or that its own Berth reports as gone, loses its connection.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/revision.sh"
 path=$(path_of "$1")
-# A directory that is made for a deploy that then fails goes again: nothing is deployed there.
+# A directory created for a deploy that fails is removed again, because nothing is deployed there.
 made=
 [ -e "$path" ] || made=yes
 revision=
@@ -32,7 +32,7 @@ while :; do
     [ -z "$holder" ] || printf '%s\n' "$holder"
     exit 75
   fi
-  # Recreated if it was removed in between.
+  # Retries if the directory was removed in between.
   [ ! -e lock ] || break
 done
 if [ -e activation ]; then
@@ -56,8 +56,8 @@ else
   cat >/dev/null 9>&-
 fi
 rm -rf incoming
-# Removes the directory with .berth if it is otherwise empty and idle, and no load was cut off, whose names are noted there. A
-# process that waits for the lock sees its holder until the end.
+# Removes the directory with .berth if it is otherwise empty and idle, and .berth has no record of an interrupted load.
+# A process that waits for the lock sees its holder until the end.
 remove_made() {
   [ ! -s loading ] || return
   [ ! -e activation ] || { exec 8<activation && flock -n 8; } || return

@@ -1,14 +1,14 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./deployLock.sh.ts"
 
-/** The exit code of a lock that somebody else holds; the command then prints who. */
+/** Exit code if another holder has the lock; the command then prints its name. */
 export const lockedElsewhere = 75
 
 /**
- * Holds the deploy lock of a remote path for as long as its input stays open and brings something every three minutes.
- * It prints `held` when it has it, with the revision of what is deployed there.
- * @param holder who takes it, in one line
- * @param gone a holder that is known to be gone, as an earlier attempt named it: it loses the lock
+ * Holds the deploy lock of a remote path while its input is open and receives something at least every three minutes.
+ * Prints `held` and the revision of the deployed files once it has the lock.
+ * @param holder name of the new holder, in one line
+ * @param gone name of a holder that is known to be gone, as reported by an earlier attempt; it loses the lock
  */
 export const deployLockCommand = (remotePath: string, holder: string, gone = ""): RemoteCommand => ({
   what: "taking the deploy lock",

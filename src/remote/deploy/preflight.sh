@@ -1,12 +1,13 @@
 #!/bin/sh
-# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: everything a deploy has to know of the
-# server (Docker, compose, disks, the ports that containers publish, the images of these names, and files, whose names are
-# on stdin, each ended by a NUL), a line each. The four in the middle are yes or no: make a docker-compose 1.x show that it
-# runs, tell the layers of the server's images (MOST at most), hash the files, and whether as_root goes through sudo. For a
-# plan, COMPOSE-FILE is not empty: then the current release, the containers of the directory, the texts of that file and
-# .env, and the addresses of the server are printed too.
-# Compose is the slowest to answer, so it runs beside everything else. Its facts from the last deploy hold as long
-# as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
+# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: prints everything that a deploy
+# needs to know about the server, one fact per line: Docker, compose, disks, the ports that containers publish, the
+# images with these names, and files, whose NUL-terminated names are on stdin.
+# Four arguments are yes or no: THOROUGH runs docker-compose 1.x for its version, LAYERS lists the layers of at most
+# MOST images, FILES hashes the files, and THROUGH-SUDO says that as_root uses sudo. For a plan, COMPOSE-FILE is not
+# empty: then also prints the current release, the containers of the directory, the texts of that file and .env, and
+# the addresses of the server.
+# Compose is the slowest to answer, so it runs in parallel. Its facts from the last deploy are reused while the program
+# is the same; a docker-compose written in Python is taken for 1.x without running it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
@@ -36,11 +37,11 @@ beside() {
   as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
     sed "s/^/port$tab/"
 }
-# Through sudo one question comes first, alone: a wrong password is then one attempt.
+# With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
 info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
 [ "$through_sudo" = no ] || beside "$@" </dev/null &
-# The API of both the command line and the engine.
+# API version of the Docker client, as negotiated with the engine.
 api=
 case $layers:$info in yes:*io.containerd.snapshotter*) api=$(as_root docker version --format '{{.Client.APIVersion}}' 2>/dev/null </dev/null) ;; esac
 free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
@@ -54,7 +55,8 @@ hashes=
 [ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
 chains=
 if [ "$layers" = yes ]; then
-  # Those of releases first: they are often old, and the likeliest to be deployed again. What a run is loading may lack layers.
+  # Images of releases come first: they are often old, but the likeliest to be deployed again. Skips images that are
+  # being loaded, which may lack layers.
   ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" '
     $2 ~ /^berth\/incoming:/ { next }
     { release = $2 ~ /^berth\/release:/; ids[++count] = $1; is_kept[$1] = is_kept[$1] || release }
@@ -65,14 +67,14 @@ if [ "$layers" = yes ]; then
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi
-# told KEY FILE: the lines of a file as they are.
+# told KEY FILE: prints the unchanged lines of a file, prefixed with KEY.
 told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s/^/$1$tab/"; }
 stack() {
   cd "$path" 2>/dev/null || return 0
   IFS= read -r current 2>/dev/null <.berth/current && printf 'current\t%s\n' "$current"
   told composefile "./$planned"
   told env ./.env
-  # The networks of containers are the same on many servers, and mean none of them.
+  # Skips networks of containers, whose addresses are the same on many servers.
   PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
     awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\/.*/, "", $4); print "address\t" $4 }'
   ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0

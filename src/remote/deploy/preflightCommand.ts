@@ -6,26 +6,29 @@ import { isImageName } from "../isImageName.ts"
 import { parsePortRange, type PortRange } from "./portRange.ts"
 import { script } from "./preflight.sh.ts"
 
-/** Images whose layers are read: those of the stack, and the newest others up to this number. */
+/** Maximum number of images whose layers are read: those of the stack, then the newest others. */
 const mostImages = 200
 
 export interface PreflightQuestions {
   readonly remotePath: string
   /** Image names that the stack needs. */
   readonly images: ReadonlyArray<string>
-  /** Names below the remote path whose hashes are wanted. */
+  /** Names of the files to hash, relative to the remote path. */
   readonly files: ReadonlyArray<string>
   /** True to list the layers of the server's images. */
   readonly layers: boolean
   /** True to run docker-compose 1.x for its version, which takes a third of a second. */
   readonly thorough: boolean
-  /** The name of the compose file where a plan is made: what is there now is wanted then. */
+  /** Name of the compose file for a plan, which also needs the deployed state. */
   readonly planned?: string
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
 
-/** One look at everything a deploy has to know of the server: Docker, compose, disks, images and files. */
+/**
+ * Reads everything that a deploy needs to know about the server in one command: Docker, compose, disks, images and
+ * files.
+ */
 export const preflightCommand = (
   { files, images, layers, planned = "", remotePath, thorough }: PreflightQuestions,
   sudo: boolean
@@ -44,19 +47,19 @@ export const preflightCommand = (
   limit: makeLineLimit(8, 100_000)
 })
 
-/** `docker compose`, a `docker-compose` of the same age, or `docker-compose` 1.x. */
+/** `docker compose`, standalone `docker-compose` 2.x, or `docker-compose` 1.x. */
 export type ComposeKind = "v2" | "standalone" | "v1"
 
 const isComposeKind = (kind: string | undefined): kind is ComposeKind =>
   kind === "v2" || kind === "standalone" || kind === "v1"
 
-/** An image of a server: its id, and its layers from the bottom up by their diff ids. */
+/** An image on a server: its id, and its layers from the bottom up by diff id. */
 export interface ServerImage {
   readonly id: string
   readonly layers: ReadonlyArray<string>
 }
 
-/** A container of the stack that is there. */
+/** An existing container of the stack. */
 export interface ExistingContainer {
   readonly id: string
   readonly service: string
@@ -65,27 +68,27 @@ export interface ExistingContainer {
   readonly isRunning: boolean
 }
 
-/** Current state of the remote path; empty unless it is for a plan. */
+/** Current state of the remote path; empty except for a plan. */
 export interface ExistingStack {
   readonly containers: ReadonlyArray<ExistingContainer>
-  /** The texts of its compose file and of its `.env`; empty where there is none. */
+  /** Texts of its compose file and its `.env`; empty if missing. */
   readonly compose: string
   readonly env: string
-  /** The id of the release that runs there; empty where none is known. */
+  /** Id of the current release; empty if unknown. */
   readonly release: string
-  /** Addresses of the server's interfaces, but for those of container networks. */
+  /** Addresses of the server's interfaces, without those of container networks. */
   readonly addresses?: ReadonlyArray<string>
 }
 
-/** The ports that a running container of another directory has. */
+/** Ports of a running container of another directory. */
 export interface OccupiedPorts {
   readonly container: string
-  /** The directory of its stack; empty where it belongs to none. */
+  /** Directory of its stack; empty if it belongs to none. */
   readonly directory: string
   readonly ranges: ReadonlyArray<PortRange>
 }
 
-/** Answer of the server. Sizes are in KiB; missing objects are not in the maps. */
+/** Parsed answer of the server. Sizes are in KiB; missing objects are left out of the maps. */
 export interface ServerFacts {
   readonly engine: string
   /** True on the containerd image store, where image ids differ. */
@@ -96,18 +99,18 @@ export interface ServerFacts {
   readonly composeVersion: string
   readonly freeKiB: number
   readonly dockerFreeKiB: number
-  /** The nearest existing directory, when the user may not write to it. */
+  /** Nearest existing directory, if the user may not write to it. */
   readonly readOnly: string | undefined
   readonly imageIds: ReadonlyMap<string, string>
   readonly fileHashes: ReadonlyMap<string, string>
   readonly serverImages: ReadonlyArray<ServerImage>
-  /** Names of the files that the last deploy brought for compose: `.env` and what the compose file names as `env_file`. */
+  /** Names of the last deploy's files for compose: `.env` and the `env_file`s of the compose file. */
   readonly deployed: ReadonlyArray<string>
-  /** Another text after every deploy to the remote path. */
+  /** Changes with every deploy to the remote path. */
   readonly revision: string
   readonly taken: ReadonlyArray<OccupiedPorts>
   readonly there: ExistingStack
-  /** Present where a bridge of an earlier deploy was not led back. */
+  /** Present if a bridge of an earlier deploy still exists. */
   readonly hasBridge?: true
 }
 
@@ -128,7 +131,7 @@ const containerThere = (line: string): Option.Option<ExistingContainer> => {
     : Option.some({ id, image, isRunning: running === "true", service: service.join("|") })
 }
 
-/** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
+/** Docker's format `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; unpublished ports have no arrow. */
 const published = /(?:^|, )(\[[^\]]*\]|[\w.:]*?):(\d{1,5}(?:-\d{1,5})?)->[\d-]+\/(\w+)/g
 
 const takenBy = (home: string | undefined) => (line: string): Option.Option<OccupiedPorts> => {
@@ -142,8 +145,8 @@ const takenBy = (home: string | undefined) => (line: string): Option.Option<Occu
 }
 
 /**
- * Reads lines of sha256sum, by the names of the files below the directory. A name with a backslash or line break in it is
- * written in another way: such a file is left out, and so counts as changed.
+ * Parses lines of sha256sum, by names relative to the directory. A name with a backslash or line break is escaped
+ * there, so its file is left out and counts as changed.
  */
 export const parseHashes = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =>
   new Map(Array.filterMap(lines, (line) => {
@@ -151,7 +154,7 @@ export const parseHashes = (lines: ReadonlyArray<string>): ReadonlyMap<string, s
     return hash === undefined || name === undefined ? Option.none() : Option.some([name, hash])
   }))
 
-/** Reads the answer of `preflightCommand`. */
+/** Parses the answer of `preflightCommand`. */
 export const parsePreflight = (output: string): ServerFacts => {
   const found = new Map<string, Array<string>>()
   for (const line of output.split("\n")) {

@@ -1,7 +1,8 @@
 #!/bin/sh
-# pullImages.sh DIRECTORY STORE NAME…: pulls images for the stack in a directory from their registries. Prints a `pull` line
-# before each, and a `refused` line with the name of one that does not come: then the names mean what they meant before.
-# With STORE containerd, an image that loses its last name is forgotten: it keeps one until the next activation has ended.
+# pullImages.sh DIRECTORY STORE NAME…: pulls images for the stack in a directory from their registries. Prints a `pull`
+# line before each; on a failure, prints a `refused` line with the name and restores all names.
+# With STORE containerd, an image without a name is dropped, so replaced images keep a temporary one until the end of
+# the next activation.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/images.sh"
 cd "$(path_of "$1")" || exit 1

@@ -2,9 +2,9 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./pullImages.sh.ts"
 
 /**
- * Pulls images from their registries. It prints what Docker says of each, and a `refused` line with the name of the first
- * that does not come; the registry's words are on stderr then.
- * @param containerdStore whether containerd keeps the images: it forgets one whose last name is taken
+ * Pulls images from their registries. Prints Docker's output, and on a failure a `refused` line with the image's name;
+ * the registry's message is then on stderr.
+ * @param containerdStore true if containerd stores the images, which drops an image that loses its last name
  */
 export const pullImagesCommand = (
   remotePath: string,

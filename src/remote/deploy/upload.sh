@@ -1,7 +1,7 @@
 #!/bin/sh
-# upload.sh DIRECTORY NAME MODE: stores stdin among a deploy's incoming files, and prints its size and sha256.
-# The hash is that of the stored file; openssl is several times as fast at it. `tee`, to hash while storing, takes longer
-# than both one after the other: it moves the bytes in small pieces.
+# upload.sh DIRECTORY NAME MODE: stores stdin among the uploaded files of a deploy, and prints its size and sha256.
+# Hashes the stored file, with openssl if available because it is several times faster. Hashing while storing with
+# `tee` would be slower than both in sequence, since it moves the bytes in small pieces.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 file=$(path_of "$1")/.berth/incoming/$2
 mkdir -p "$(dirname "$file")" || exit 1

@@ -3,8 +3,8 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./upload.sh.ts"
 
 /**
- * Stores its input among a deploy's incoming files and answers what arrived.
- * @param name relative to the remote path, without `..`
+ * Stores its input among the uploaded files of a deploy and prints its size and hash.
+ * @param name name relative to the remote path, without `..`
  * @param mode permissions as octal digits
  */
 export const uploadCommand = (remotePath: string, name: string, mode: "600" | "644" | "755"): RemoteCommand => ({
@@ -20,7 +20,7 @@ export interface ReceivedFile {
   readonly sha256: string
 }
 
-/** Reads the answer of `uploadCommand`. */
+/** Parses the answer of `uploadCommand`. */
 export const parseReceived = (output: string): Option.Option<ReceivedFile> => {
   const match = /^\s*(\d+)\s+([0-9a-f]{64})\b/.exec(output)
   return match?.[1] === undefined || match[2] === undefined

@@ -1,6 +1,6 @@
 #!/bin/sh
-# endExec.sh MARK: ends what was started in a container with this mark, as far as this user may: root may, and who is in
-# the group docker only where the container runs as the same user.
+# endExec.sh MARK: ends processes in containers that were started with this mark, as far as permitted: root may end
+# all, a member of the group docker only those of its own user.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 endExec=$(cat "$(dirname "$0")/subprocesses/endExec.sh")
 as_root sh -c "$endExec" sh "$1" </dev/null

@@ -1,7 +1,8 @@
 #!/bin/sh
-# exec.sh CONTAINER MARK TERM COMMAND…: runs a command in a container with this script's input, output and exit code; on its
-# terminal where TERM is not empty. In COMMAND a backslash is `\\`, and a line break `\0012`. The environment of what it starts
-# holds MARK: where the connection breaks, that is ended, since Docker itself leaves it running.
+# exec.sh CONTAINER MARK TERM COMMAND…: runs a command in a container with this script's input, output and exit code,
+# on its terminal if TERM is not empty. COMMAND has a backslash as `\\` and a line break as `\0012`. The environment of
+# the started processes has MARK, so that they can be ended when the connection breaks; Docker itself would leave them
+# running.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 endExec=$(cat "$(dirname "$0")/subprocesses/endExec.sh")
 container=$1

@@ -3,13 +3,13 @@ import { script as endScript } from "./endExec.sh.ts"
 import { script } from "./exec.sh.ts"
 import { script as shellScript } from "./findShell.sh.ts"
 
-/** A word as the script's `printf %b` reads it: arguments of a remote command hold no line breaks. */
+/** Escapes a word for the script's `printf %b`, because arguments of a remote command must not contain line breaks. */
 const escaped = (word: string): string =>
   word.replaceAll("\\", "\\\\").replaceAll("\n", "\\0012").replaceAll("\r", "\\0015")
 
 /**
  * Runs a command in a container, on a terminal if one is given.
- * @param mark unique text by which `endExecCommand` finds what was started
+ * @param mark unique text by which `endExecCommand` finds the started processes
  */
 export const execCommand = (
   container: { readonly id: string; readonly name: string },
@@ -25,7 +25,7 @@ export const execCommand = (
   ...(terminal === undefined ? {} : { terminal })
 })
 
-/** Ends what `execCommand` started with this mark, where it has not ended by itself. */
+/** Ends the processes that `execCommand` started with this mark, if they are still running. */
 export const endExecCommand = (mark: string, sudo: boolean): RemoteCommand => ({
   what: "ending a command in a container",
   script: endScript,

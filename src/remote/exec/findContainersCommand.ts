@@ -2,7 +2,7 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { parseContainerName } from "../stack/containersCommand.ts"
 import { script } from "./findContainers.sh.ts"
 
-/** Lists the containers of the stack in a directory, also those that do not run. */
+/** Lists the containers of the stack in a directory, running or not. */
 export const findContainersCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
   what: `looking for the containers of ${remotePath}`,
   script,
@@ -10,17 +10,20 @@ export const findContainersCommand = (remotePath: string, sudo: boolean): Remote
   sudo
 })
 
-/** A container of a stack, by its labels of Compose. */
+/** A container of a stack, from its Compose labels. */
 export interface StackContainer {
   readonly id: string
   readonly name: string
   readonly service: string
   readonly number: number
-  /** State in Docker's word: `running`, `exited`. */
+  /** State as Docker names it: `running`, `exited`. */
   readonly state: string
 }
 
-/** Reads the answer of `findContainersCommand`, without what `compose run` started; undefined without the directory. */
+/**
+ * Parses the answer of `findContainersCommand`, without containers of `compose run`; undefined if the directory does
+ * not exist.
+ */
 export const parseFoundContainers = (output: string): ReadonlyArray<StackContainer> | undefined => {
   const lines = output.split("\n")
   if (lines.includes("absent")) return undefined

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# find_compose sets compose_kind to v2 (docker compose), standalone (docker-compose 2.x), v1 (docker-compose 1.x) or none,
-# and compose_version. compose … runs whichever there is. Where a script defines known_compose anew, that may answer for
-# 1.x, which takes its time to tell its version.
+# find_compose sets compose_version, and compose_kind to v2 (docker compose), standalone (docker-compose 2.x), v1
+# (docker-compose 1.x) or none. compose … runs the one found. A script may redefine known_compose to answer for 1.x,
+# which takes a while to print its version.
 known_compose() { return 1; }
 find_compose() {
   compose_kind=none

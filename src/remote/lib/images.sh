@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# name_ids NAME…: a line of id and name for each image name that means something.
+# name_ids NAME…: prints a line of id and name for each image name that exists.
 name_ids() {
   [ "$#" -gt 0 ] || return 0
   if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
@@ -12,8 +12,8 @@ name_ids() {
   done
   return 0
 }
-# Names that hold on to the images of this directory while what their own names mean is in doubt. Containerd's store forgets
-# an image as soon as its last name means another one, even if it runs.
+# Prefix of temporary names that protect the images of this directory while their own names may change. Containerd's
+# store drops an image as soon as its last name moves to another one, even if it is running.
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 # keep_images: gives such a name to each image whose id begins a line of stdin.
 keep_images() {
@@ -22,17 +22,19 @@ keep_images() {
     [ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
   done
 }
-# Names under which a run loads images until they are proved to lack nothing; .berth/loading notes the run.
+# Prefix of the temporary names under which a run loads images until they are proved to be complete; .berth/loading
+# records the run.
 incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
-# forget_incoming: removes what a load that was cut off has left. Docker 25 and 26 do not list images that lack layers, so
-# each name that it may have given is tried: an archive has 100 at most.
+# forget_incoming: removes the images of an interrupted load. Docker 25 and 26 do not list incomplete images, so every
+# possible name is tried; an archive has at most 100.
 forget_incoming() {
   [ -s .berth/loading ] || return 0
   # shellcheck disable=SC2046 # A list of names without spaces.
   as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
   rm -f .berth/loading
 }
-# docker_images OPTIONS: `docker image ls`, which containerd's store fails while another image is being removed.
+# docker_images OPTIONS: runs `docker image ls` with retries, because it fails on containerd's store while another
+# image is being removed.
 docker_images() {
   for pause in 0.1 0.3 1; do
     if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
@@ -43,5 +45,5 @@ docker_images() {
   done
   as_root docker image ls "$@" </dev/null
 }
-# list_images: a line of id and name for each image of the server, and ok after the last.
+# list_images: prints a line of id and name for each image on the server, and finally ok.
 list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# inspect ID…: what each container does now, a `container` line each. Its state is printed as JSON, since a template that
-# asks for a health check fails on some versions where there is none; its age is worked out by the clock that its start
-# time comes from.
+# inspect ID…: prints a `container` line with the current state of each container. The state is printed as JSON,
+# because on some versions a template fails for a container without a health check. Uptime is computed with the
+# server's clock, which also sets the start time.
 inspect() {
   [ "$#" -gt 0 ] || return 0
   printf 'now\t%s\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"

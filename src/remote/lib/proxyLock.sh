@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# take_lock -s|-x SECONDS: waits that long for the lock of proxy files. Everybody who edits one on the server locks its root
-# directory: every user can open it, and nobody can replace it, plant it or leave it behind. The lock is the
-# process's, and goes with it. Writing while waiting detects that the caller is gone. A server without
-# flock (macOS) goes without: what a file held is compared right before it is written.
+# take_lock -s|-x SECONDS: waits up to SECONDS for the lock of proxy files. All editors on a server lock its root
+# directory: every user can open it, but not replace, forge or leave it behind. The process owns the lock and releases
+# it on exit. Writing output while waiting detects a disconnected caller. A server without flock (macOS) works without
+# the lock: the file is compared right before it is written.
 take_lock() {
   command -v flock >/dev/null 2>&1 || return 0
   exec 9</

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# The releases of the directory, and the images that only some of them need: such as Berth brought, that no container and no
-# other release uses, and that nobody else has given a name. .berth/leaving notes those that could not go with theirs, an id
-# and its own names a line.
+# Releases of the directory, and images that only some of them need: brought by Berth, not used by a container or
+# another release, and without any other name. .berth/leaving lists those that could not be removed with their
+# releases, with an id and their own names per line.
 prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
-# The numbers of the releases, the newest first.
+# Prints the numbers of the releases, newest first.
 numbers() {
   for note in .berth/releases/[0-9]*/note; do
     release=${note%/note}
@@ -31,7 +31,7 @@ unused_images() {
     }
     END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
 }
-# remove_image ID NAME…: fails where a container uses it.
+# remove_image ID NAME…: fails if a container uses the image.
 remove_image() {
   unused_id=$1
   shift
@@ -41,7 +41,7 @@ remove_image() {
   for name in $names_now; do
     case " $* $berths_name " in
       *" $name "*) ;;
-      # Remove only Berth's own name where the image has another one.
+      # Remove only Berth's own name if the image has another one.
       *)
         as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
         return 0 ;;

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Prints `load` and `memory` of this server, and has disk_of, which prints the `disk` of a directory.
+# Prints `load` and `memory` of this server, and defines disk_of, which prints the `disk` of a directory.
 LC_ALL=C
 export LC_ALL
 disk_of() {

@@ -1,9 +1,11 @@
 #!/bin/sh
-# followLogs.sh container NAME LINES SINCE, or followLogs.sh stack DIRECTORY LINES SINCE [SERVICE [UNTIL [CONTAINS [BYTES]]]]: prints
-# `following`, or `none` where there is nothing to follow; then the last LINES lines, `live`, and every further one, like
-# `o|web|<time> text`: the stream (o or e), the service (web-2 where it has several containers), and when it was written.
-# SINCE and UNTIL are empty, a time, or - and how many seconds ago; with an UNTIL that is past it ends instead of `live`.
-# Where CONTAINS is not empty, the last lines are 10,000 that may contain it, in letters of either case, at most BYTES.
+# followLogs.sh container NAME LINES SINCE, or followLogs.sh stack DIRECTORY LINES SINCE [SERVICE [UNTIL [CONTAINS
+# [BYTES]]]]: prints `following`, or `none` if there is nothing to follow; then the last LINES lines, `live`, and every
+# further line like `o|web|<time> text`: the stream (o or e), the service (web-2 if it has several containers), and the
+# time of writing.
+# SINCE and UNTIL are empty, a time, or - and an age in seconds; with an UNTIL in the past, it ends instead of printing
+# `live`. If CONTAINS is not empty, the last lines are at most 10,000 that may contain it, ignoring case, and at most
+# BYTES.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/parseTime.sh"
 follow=$(cat "$(dirname "$0")/subprocesses/followLogs.sh")

@@ -8,13 +8,13 @@ import { logLimit } from "./logsCommand.ts"
 export interface FollowOptions {
   /** Number of last lines to begin with. */
   readonly lines: number
-  /** No line from before it, as the script takes it; empty for no such limit. */
+  /** Start of the lines in the format of the script; empty for no limit. */
   readonly since: string
-  /** No line from after it: the script ends where that is past. */
+  /** End of the lines; the script exits if it is in the past. */
   readonly until?: string
-  /** The one service of a stack; empty for all. */
+  /** Service of a stack; empty for all services. */
   readonly service: string
-  /** The first lines are those that may contain it, not yet limited to `lines`; empty for all. */
+  /** Limits the first lines to those that may contain it, not yet to `lines`; empty for all. */
   readonly contains?: string
 }
 
@@ -43,13 +43,13 @@ export const followLogsCommand = (
   pool: "followers"
 })
 
-/** Most characters read of a line: more than are passed on, so that a secret at the cut is still redacted. */
+/** Maximum characters read of a line. Exceeds the number passed on, so that a secret at the cut is still redacted. */
 export const longestLogLine = 12 * 1024
 
 /** Printed between the last lines and the further ones. */
 export const liveMark = "live"
 
-/** Reads a line that `followLogsCommand` prints for a line of a log. */
+/** Parses a log line printed by `followLogsCommand`. */
 export const parseLogLine = (line: string): Option.Option<LogLine> => {
   const match = /^([oe])\|([A-Za-z0-9._-]{0,255})\|(\d{4}-[0-9T:.-]{6,30}Z) ?/.exec(line)
   const [head = "", stream, service = "", time = ""] = match ?? []

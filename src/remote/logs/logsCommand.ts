@@ -3,26 +3,26 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as containerScript } from "./containerLogs.sh.ts"
 import { script as stackScript } from "./stackLogs.sh.ts"
 
-/** Most bytes of log in an answer: the last ones. */
+/** Maximum bytes of log in an answer, counted from the end. */
 export const logLimit = 10 * 1024 * 1024
 
 /** Selection and format of log lines. */
 export interface LogOptions {
-  /** No line from before it: a time in UTC, or `-` and how many seconds ago; empty for all. */
+  /** Start of the lines: a time in UTC, or `-` and an age in seconds; empty for no limit. */
   readonly since?: string
   /** Prefixes each line with its time. */
   readonly timestamps?: boolean
-  /** The one service of a stack; empty for all. */
+  /** Service of a stack; empty for all services. */
   readonly service?: string
-  /** No line from after it, in the form of `since`. */
+  /** End of the lines, in the format of `since`. */
   readonly until?: string
-  /** The answer is the lines that may contain it, not limited to `lines`; empty for all. */
+  /** Returns the lines that may contain it, not limited to `lines`; empty for all. */
   readonly contains?: string
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
 
-/** The last lines of a container's log. */
+/** Reads the last lines of a container's log. */
 export const containerLogsCommand = (
   containerName: string,
   lines: number,
@@ -35,7 +35,7 @@ export const containerLogsCommand = (
   sudo
 })
 
-/** Exit code of the stack's logs without such a directory. */
+/** Exit code of the stack's logs if the directory does not exist. */
 const noDirectory = 66
 const noComposeFile = /no configuration file provided|Can't find a suitable configuration file/
 
@@ -43,7 +43,7 @@ const noComposeFile = /no configuration file provided|Can't find a suitable conf
 export const isNoStack = ({ code, words }: Pick<RemoteCommandFailed, "code" | "words">): boolean =>
   code === noDirectory || noComposeFile.test(words)
 
-/** The last lines of a compose stack's log, all its services together. */
+/** Reads the last lines of a compose stack's log, of all its services together. */
 export const stackLogsCommand = (
   remotePath: string,
   lines: number,

@@ -1,13 +1,14 @@
 #!/bin/sh
-# stackLogs.sh DIRECTORY LINES BYTES SINCE TIMESTAMPS [SERVICE [UNTIL [CONTAINS]]]: the last LINES lines of a stack's log, all its
-# services together, at most BYTES; none from before SINCE or after UNTIL (each empty, a time, or - and how many seconds ago);
-# with their times where TIMESTAMPS is yes; of SERVICE alone where it is not empty; where CONTAINS is not empty, the last
-# 10,000 lines that may contain it, in letters of either case.
-# Compose counts lines for each service and prints one service after the other. The lines are put in the order of their
-# time stamps, the last ones of all are kept, and the time stamps go again. Both streams of each container are in its
-# output. Its prefixes differ with its version (web_1, web-1, padded): each becomes that of a followed log, the service, and its
-# container's number where it has several. Its own remarks have no time stamp, and the shell hands on its exit code through descriptor 3. Exits with 66 where
-# the directory does not exist.
+# stackLogs.sh DIRECTORY LINES BYTES SINCE TIMESTAMPS [SERVICE [UNTIL [CONTAINS]]]: prints the last LINES lines of a
+# stack's log, of all its services together, at most BYTES, between SINCE and UNTIL (each empty, a time, or - and an
+# age in seconds); with times if TIMESTAMPS is yes; only of SERVICE if it is not empty. If CONTAINS is not empty,
+# prints the last 10,000 lines that may contain it, ignoring case. Exits with 66 if the directory does not exist.
+# Compose limits the lines of each service and prints the services one after the other. The lines are therefore sorted
+# by time stamp and cut to the last ones, then the time stamps are removed. The output has both streams of each
+# container.
+# Prefixes depend on the version of compose (web_1, web-1, padded). Each is replaced by that of a followed log: the
+# service, with the container's number if it has several. Messages of compose itself have no time stamp. Its exit code
+# is passed through descriptor 3.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/parseTime.sh"

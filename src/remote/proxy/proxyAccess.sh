@@ -1,7 +1,7 @@
 #!/bin/sh
-# proxyAccess.sh FILE: tries to read the proxy file (else 3) and to write to it (else 4), with the programs that an edit
-# uses. sudo tells whether it would let tee write: a rule may allow exactly that. Else appending nothing shows it, and
-# changes nothing, the time of the last change included.
+# proxyAccess.sh FILE: tries to read the proxy file (else exits with 3) and to write to it (else 4), with the programs
+# of an edit. Asks sudo if it allows tee, because a rule may allow exactly that. Otherwise appends nothing to the file,
+# which leaves it unchanged, including its modification time.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 as_root cat "$1" >/dev/null </dev/null || exit 3
 [ "$(id -u)" != 0 ] && as_root -l tee "$1" >/dev/null 2>&1 </dev/null && exit 0

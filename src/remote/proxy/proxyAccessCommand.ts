@@ -1,7 +1,7 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./proxyAccess.sh.ts"
 
-/** The exit codes of `proxyAccessCommand` for a file that cannot be read, or not be written. */
+/** Exit codes of `proxyAccessCommand` for a file that is not readable or not writable. */
 export const proxyAccessExit = { unreadable: 3, readOnly: 4 } as const
 
 /** Tries to read the proxy file and to write to it, with the programs that an edit uses. */

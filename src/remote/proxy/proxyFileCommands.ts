@@ -4,7 +4,7 @@ import { script as discardScript } from "./proxyDiscard.sh.ts"
 import { script as readScript } from "./proxyRead.sh.ts"
 import { script as writeScript } from "./proxyWrite.sh.ts"
 
-/** The most of a proxy file that Berth reads; how many lines that is does not matter. */
+/** Maximum size of a proxy file that Berth reads, regardless of its number of lines. */
 const proxyFileLimit: AnswerLimit = {
   bytes: 2 * mebibyte,
   records: 2 * mebibyte,
@@ -13,7 +13,7 @@ const proxyFileLimit: AnswerLimit = {
   help: "Nothing was changed"
 }
 
-/** Private copies of the file in the home of the server's user: what it was, and what it should be. */
+/** Private copies in the home directory of the server's user: the file's old and new content. */
 export interface Staged {
   readonly before: string
   readonly after: string
@@ -27,10 +27,10 @@ export const buildStagedNames = (id: string): Staged => ({
   after: `${stagePrefix}${id}-after`
 })
 
-/** Time-out of the lock of an edit, in seconds. */
+/** Timeout of the lock of an edit, in seconds. */
 export const lockSeconds = 30
 
-/** The exit codes of the scripts below, where they are not those of the programs they run. */
+/** Exit codes of the scripts below; others are those of the programs that they run. */
 export const proxyExit = {
   busy: 75,
   changed: 73,
@@ -40,7 +40,7 @@ export const proxyExit = {
   unusable: 69
 } as const
 
-/** Reads the whole file, never in the middle of somebody's edit. */
+/** Reads the whole file, never in the middle of an edit. */
 export const readProxyFile = (file: string): RemoteCommand => ({
   what: `reading ${file}`,
   script: readScript,
@@ -50,8 +50,8 @@ export const readProxyFile = (file: string): RemoteCommand => ({
 })
 
 /**
- * Writes the staged bytes into the file if it still holds what was read, keeps what it held beside it, and puts that
- * back when the new bytes do not arrive whole. The staged copies are gone afterwards.
+ * Writes the staged content to the file if it has not changed since it was read. Keeps a backup next to it, and
+ * restores the old content if the new one is not written completely. Removes the staged copies afterwards.
  */
 export const writeProxyFile = (file: string, { after, before }: Staged): RemoteCommand => ({
   what: `writing ${file}`,

@@ -1,10 +1,14 @@
 #!/bin/sh
-# overview.sh: the state of every stack of a server, in one look. On stdin is a remote path a line. Prints `home` with the
-# user's home; a `container` line for each container of compose with its status, ports, names and its stack's directory; an `asked` line for
-# each path that is a directory, with its number and where it really is; for each of these directories a `release` line
-# with what its deploys call the current one; and a `disk` line for the file system of ~/containers, and for that of Docker,
-# with its size and what is free of it in KiB, and where it is mounted. A `load` line has the load of the last minute and the
-# number of processors, a `memory` line its size and what is available of it in KiB. A Docker that cannot be used ends it with 3.
+# overview.sh: prints the state of every stack on a server at once. Stdin has one remote path per line. Prints:
+# `home` with the user's home directory;
+# a `container` line for each compose container with its status, ports, names and its stack's directory;
+# an `asked` line for each path that is a directory, with its number and real path;
+# a `release` line for each of these directories with its current release;
+# a `disk` line for the file system of ~/containers, and for that of Docker, with its size and free space in KiB, and
+# its mount point;
+# a `load` line with the load of the last minute and the number of processors;
+# a `memory` line with its size and available memory in KiB.
+# Exits with 3 if Docker cannot be used.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 tab=$(printf '\t')
 . "$(dirname "$0")/../lib/usage.sh"

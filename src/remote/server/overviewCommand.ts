@@ -4,10 +4,10 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { parseContainerName } from "../stack/containersCommand.ts"
 import { script } from "./overview.sh.ts"
 
-/** The exit code of `overviewCommand` where Docker cannot be used. */
+/** Exit code of `overviewCommand` if Docker cannot be used. */
 export const overviewExit = { noDocker: 3 } as const
 
-/** Reads the state of a server's stacks in one command. `paths` are remote paths, none of them with a line break or NUL. */
+/** Reads the state of a server's stacks in one command. `paths` are remote paths without line breaks or NULs. */
 export const overviewCommand = (paths: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: "looking at the stacks",
   script,
@@ -19,27 +19,27 @@ export const overviewCommand = (paths: ReadonlyArray<string>, sudo: boolean): Re
 
 /** Stack at a remote path, as its server reported it. */
 export interface ReportedStack {
-  /** Status of each of its containers, as Docker words it: `Up 3 hours (healthy)`. */
+  /** Status of each of its containers in Docker's format: `Up 3 hours (healthy)`. */
   readonly statuses: ReadonlyArray<string>
   /** Names of its containers, in the same order. */
   readonly names: ReadonlyArray<string>
-  /** Ports of its running containers, as Docker lists them: `0.0.0.0:2000->3000/tcp`. */
+  /** Ports of its running containers in Docker's format: `0.0.0.0:2000->3000/tcp`. */
   readonly ports: ReadonlyArray<string>
-  /** Id of the current release; null where no deploy recorded one. */
+  /** Id of the current release; null if no deploy recorded one. */
   readonly release: string | null
 }
 
 const kinds = ["containers", "docker"] as const
 const kibibytes = /^\d{1,15}$/
 
-/** The disks that the answer of `overviewCommand` tells of, also where Docker cannot be used: each file system once. */
+/** Parses the disks in the answer of `overviewCommand`, even if Docker cannot be used; each file system once. */
 export const parseDisks = (output: string): ReadonlyArray<ServerDisk> => {
   const disks = new Map<string, ServerDisk>()
   for (const line of output.split("\n")) {
     const [label, kind = "", total = "", free = "", ...mount] = line.split("\t")
     const holds = kinds.find((known) => known === kind)
     if (label !== "disk" || holds === undefined || !kibibytes.test(total) || !kibibytes.test(free)) continue
-    // The script tells of each kind once.
+    // The script reports each kind once.
     if ([...disks.values()].some((disk) => disk.holds.includes(holds))) continue
     const mountedOn = mount.join("\t").slice(0, 300)
     const before = disks.get(mountedOn)?.holds ?? []
@@ -55,7 +55,7 @@ export const parseDisks = (output: string): ReadonlyArray<ServerDisk> => {
 
 const decimal = /^\d{1,6}(?:\.\d{1,6})?$/
 
-/** Load and memory that the answer of `overviewCommand` tells of; absent where a server has no such files. */
+/** Parses load and memory in the answer of `overviewCommand`; absent on a server without these files. */
 export const parseUsage = (output: string): Pick<ObservedServer, "load" | "memory"> => {
   const fieldsOf = (kind: string) => output.split("\n").find((line) => line.startsWith(`${kind}\t`))?.split("\t") ?? []
   const [, minute = "", processors = ""] = fieldsOf("load")
@@ -70,10 +70,13 @@ export const parseUsage = (output: string): Pick<ObservedServer, "load" | "memor
   }
 }
 
-/** Ids of releases; the file may hold anything. */
+/** Valid id of a release, because the file may contain anything. */
 const releaseId = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,99}$/
 
-/** Reads the answer of `overviewCommand`: the stack at a remote path, which may be another one than was asked for. */
+/**
+ * Parses the answer of `overviewCommand`; returns a lookup of stacks by remote path, which also works for paths that
+ * were not requested.
+ */
 export const parseOverview = (
   output: string,
   paths: ReadonlyArray<string>

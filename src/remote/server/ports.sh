@@ -1,7 +1,8 @@
 #!/bin/sh
-# ports.sh: prints what takes ports: a `socket` line for each address that a program listens on, and a `container` line
-# for each running container with the ports that Docker publishes for it. What cannot be told is an `unread` line.
-# Linux lists its sockets in a file; elsewhere netstat has them.
+# ports.sh: lists used ports. Prints a `socket` line for each address that a program listens on, and a `container` line
+# for each running container with the ports that Docker publishes for it. Anything that cannot be read is an `unread`
+# line.
+# Linux lists its sockets in a file; elsewhere netstat is used.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 if [ -r /proc/net/tcp ]; then
   cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { print "socket|" $2 }'

@@ -1,15 +1,15 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./ports.sh.ts"
 
-/** A port that is taken on a server, and by what. */
+/** A port in use on a server, and its user. */
 export interface ServerPort {
   readonly port: number
   readonly kind: "socket" | "container"
-  /** The address that is listened on, or the container's name. */
+  /** Listening address, or the container's name. */
   readonly what: string
 }
 
-/** Users of ports on a server, and what could not be read. */
+/** Users of ports on a server, and the sources that could not be read. */
 export interface ServerPorts {
   readonly ports: ReadonlyArray<ServerPort>
   readonly unread: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export const portsCommand = (sudo: boolean): RemoteCommand => ({
 
 const bytes = (hex: string) => hex.match(/../g) ?? []
 
-/** The kernel writes each word of an address the wrong way round. */
+/** Reverses the bytes of each word, which the kernel prints in little-endian order. */
 const kernelAddress = (hex: string): string => {
   if (hex.length === 8) return bytes(hex).toReversed().map((byte) => Number.parseInt(byte, 16)).join(".")
   const words = hex.match(/.{8}/g) ?? []
@@ -36,7 +36,7 @@ const kernelAddress = (hex: string): string => {
   return `[${(plain.match(/.{4}/g) ?? []).join(":")}]`
 }
 
-/** Most ports of one server in an answer. */
+/** Maximum number of ports of one server in an answer. */
 const mostPorts = 100_000
 
 const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65535
@@ -49,7 +49,7 @@ const socketPorts = (address: string): ReadonlyArray<ServerPort> => {
     : []
 }
 
-/** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
+/** Docker's format `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; unpublished ports have no arrow. */
 function* containerPorts(what: string, published: string): Generator<ServerPort> {
   for (const [, first = "", last = first] of published.matchAll(/:(\d{1,5})(?:-(\d{1,5}))?->/g)) {
     const [from, to] = [Number(first), Number(last)]
@@ -58,7 +58,7 @@ function* containerPorts(what: string, published: string): Generator<ServerPort>
   }
 }
 
-/** Reads the answer of `portsCommand`. A port that is listened on under two addresses, IPv4 and IPv6, comes twice. */
+/** Parses the answer of `portsCommand`. A port with two listening addresses, IPv4 and IPv6, is listed twice. */
 export const parsePorts = (output: string): ServerPorts => {
   const rows = output.split("\n").map((line) => line.replace(/\r$/, "").split("|"))
   const unread = rows.flatMap(([kind, what = "", ...why]) => kind === "unread" ? [`${what}: ${why.join("|")}`] : [])
@@ -70,7 +70,7 @@ export const parsePorts = (output: string): ServerPorts => {
       ? containerPorts(what, rest.join("|"))
       : []
     for (const port of found) {
-      // A short text names a range of all ports there are, and an answer many of them.
+      // A short text can name a range of all ports, and an answer may have many of them.
       if (ports.length === mostPorts) return { ports, unread: [...unread, "it names more than 100,000 ports"] }
       ports.push(port)
     }

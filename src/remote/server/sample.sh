@@ -1,7 +1,7 @@
 #!/bin/sh
-# sample.sh: what a server and its running containers use now. Prints `load`, `memory` and `disk` lines like overview.sh, a
-# `container` line of what each running container is, and a `usage` line of Docker's figures. A Docker that cannot be used
-# ends it with 3, after what is known without it.
+# sample.sh: prints the current usage of a server and its running containers: `load`, `memory` and `disk` lines like
+# overview.sh, a `container` line that identifies each running container, and a `usage` line of Docker's figures. Exits
+# with 3 if Docker cannot be used, after printing all other lines that are known.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/usage.sh"
 . "$(dirname "$0")/../lib/dockerStats.sh"

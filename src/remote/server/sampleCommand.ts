@@ -6,16 +6,16 @@ import { parseFigure, parseSizePair } from "../stack/figures.ts"
 import { parseDisks, parseUsage } from "./overviewCommand.ts"
 import { script } from "./sample.sh.ts"
 
-/** The exit code of `sampleCommand` where Docker cannot be used. */
+/** Exit code of `sampleCommand` if Docker cannot be used. */
 export const sampleExit = { noDocker: 3 } as const
 
-/** Reads in one command what a server and its running containers use. */
+/** Reads the usage of a server and its running containers in one command. */
 export const sampleCommand = (sudo: boolean): RemoteCommand => ({
   what: "sampling the usage",
   script,
   args: [],
   sudo,
-  // An hour of these answers is kept.
+  // Small, because an hour of these answers is kept.
   limit: makeLineLimit(1, 2_000)
 })
 
@@ -45,7 +45,7 @@ const containersIn = (output: string): ReadonlyArray<ContainerSample> => {
   }).slice(0, mostContainers)
 }
 
-/** Reads the answer of `sampleCommand`, also that of a Docker that cannot be used. */
+/** Parses the answer of `sampleCommand`, even if Docker cannot be used. */
 export const parseSample = (output: string): Pick<StatsPoint, "containers" | "disks" | "load" | "memory"> => ({
   ...parseUsage(output),
   disks: parseDisks(output),

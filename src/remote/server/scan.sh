@@ -1,8 +1,8 @@
 #!/bin/sh
-# scan.sh LIMIT COMPOSE-FILE…: looks at every directory of ~/containers; links, and what may not be read, are left out.
-# Prints `berth-scan`, then six fields a directory: name, compose file (the first of these names that is there), env,
-# data, archive, and up to LIMIT bytes of the compose file. A NUL ends each. Globs and quoted expansions only, so that no
-# name is ever read as shell text.
+# scan.sh LIMIT COMPOSE-FILE…: inspects every directory of ~/containers; skips links and unreadable ones. Prints
+# `berth-scan`, then six fields for each directory: name, compose file (the first of these names that exists), env,
+# data, archive, and up to LIMIT bytes of the compose file, each terminated by a NUL. Uses only globs and quoted
+# expansions, so that a name is never interpreted as shell text.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 LC_ALL=C
 export LC_ALL

@@ -5,10 +5,10 @@ import { type AnswerLimit, mebibyte } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scan.sh.ts"
 
-/** Most bytes of each compose file in a scan. */
+/** Maximum bytes of each compose file in a scan. */
 export const composeFileLimit = 256 * 1024
 
-/** Most directories of a server in a scan. */
+/** Maximum number of directories of a server in a scan. */
 const mostDirectories = 10_000
 
 const first = "berth-scan"
@@ -22,7 +22,7 @@ const scanLimit: AnswerLimit = {
   help: "Move directories that are not stacks out of ~/containers"
 }
 
-/** Looks at every directory of `~/containers` in one command; links, and what may not be read, are left out. */
+/** Inspects every directory of `~/containers` in one command; skips links and unreadable ones. */
 export const scanCommand: RemoteCommand = {
   what: "scanning ~/containers",
   script,
@@ -31,14 +31,14 @@ export const scanCommand: RemoteCommand = {
   limit: scanLimit
 }
 
-/** Reads the answer of `scanCommand`; nothing when it does not begin as one. */
+/** Parses the answer of `scanCommand`; none if it does not start as expected. */
 export const parseScan = (output: string): Option.Option<ReadonlyArray<DeployedProject>> => {
   const [head, ...fields] = output.split("\0")
   if (head !== first) return Option.none()
   const projects: Array<DeployedProject> = []
   for (let at = 0; at + fieldsEach <= fields.length; at += fieldsEach) {
     const [name = "", compose = "", env = "", data = "", archive = "", text = ""] = fields.slice(at, at + fieldsEach)
-    // A directory's entry has no other names: this would lead out of ~/containers.
+    // Not a valid name of a directory entry; it would lead out of ~/containers.
     if (name === "" || name === "." || name === ".." || name.includes("/")) continue
     projects.push({
       name,

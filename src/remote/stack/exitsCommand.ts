@@ -1,13 +1,13 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 
-// Docker remembers its last 256 events. One that runs again shows no exit code in its state.
+// Docker keeps its last 256 events. The state of a container that is running again has no exit code.
 const script = `until=$(date +%s)
 for id do
   as_root docker events --since 24h --until "$until" --filter type=container --filter event=die --filter "container=$id" \\
     --format '{{.Actor.ID}} {{.Actor.Attributes.exitCode}}' </dev/null | tail -n 1
 done`
 
-/** Asks for the exit codes that containers which run again ended with. */
+/** Reads the last exit codes of containers that are running again. */
 export const exitsCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: "asking for exit codes",
   script,
@@ -15,7 +15,7 @@ export const exitsCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteC
   sudo
 })
 
-/** Reads the answer of `exitsCommand`: the last exit code of each container by its id, where it is known. */
+/** Parses the answer of `exitsCommand`: the last exit code of each container by id, if known. */
 export const parseExits = (output: string): ReadonlyMap<string, number> =>
   new Map(
     output.split("\n").flatMap((line) => {

@@ -4,29 +4,29 @@ import { makeLineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./inspect.sh.ts"
 
-/** Asks what these containers are doing. */
+/** Reads the current state of these containers. */
 export const inspectCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: "looking at the containers",
   script,
   args: ids,
   sudo,
-  // The state of a container holds what its last health checks printed.
+  // A container's state includes the output of its last health checks.
   limit: makeLineLimit(8, 100_000)
 })
 
-/** A container as `inspectCommand` saw it. */
+/** State of a container as reported by `inspectCommand`. */
 export interface ContainerState {
   readonly id: string
   readonly name: string
   readonly service: string
   readonly status: string
-  /** The verdict of its health check; empty when it has none. */
+  /** Status of its health check; empty if it has none. */
   readonly health: string
   readonly exitCode: number
   readonly restartPolicy: string
   /** Restarts by Docker itself. */
   readonly restarts: number
-  /** For how many milliseconds it has been up. */
+  /** Uptime in milliseconds. */
   readonly upMillis: number
 }
 
@@ -36,13 +36,13 @@ const decodeState = decodeJson(Schema.Struct({
   StartedAt: Schema.String,
   Health: Schema.optional(Schema.NullOr(Schema.Struct({ Status: Schema.String })))
 }))
-// Not every date knows nanoseconds: without them a container seems up to a second younger than it is.
+// Some versions of date do not support nanoseconds; without them the uptime is up to a second too short.
 const clock = (line: string | undefined): number => {
   const [, seconds, fraction = ""] = /^now\t(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{3})?/.exec(line ?? "") ?? []
   return Date.parse(`${seconds}${fraction}Z`)
 }
 
-/** Reads the lines that `inspectCommand` prints; other lines are passed over. */
+/** Parses the lines of `inspectCommand`; skips other lines. */
 export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
   const lines = output.split("\n")
   const now = clock(lines.find((line) => line.startsWith("now\t")))

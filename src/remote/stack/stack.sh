@@ -1,11 +1,12 @@
 #!/bin/sh
-# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it: at
-# once (look), or when nothing is under way there any more (settled). VOLUMES is yes where removing takes the volumes of the
-# compose file with it. Prints `absent` where nothing is deployed, `empty` where a stack has no containers to stop or
-# restart, else what inspect prints of its containers as they are then. A removal prints a `removed` line for each file
-# that it took away, an `image` line for each image, and a `left` line for what it could not remove. It ends with a code
-# other than 0 if the action failed, with the output of the refusal. Nothing stops it halfway, also not the end of
-# the connection.
+# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only inspects it:
+# immediately (look), or once no activation is running there (settled). If VOLUMES is yes, a removal includes the
+# volumes of the compose file.
+# Prints `absent` if nothing is deployed, `empty` if a stack has no containers to stop or restart, else the resulting
+# state of its containers as printed by inspect. A removal prints a `removed` line for each deleted file, an `image`
+# line for each deleted image, and a `left` line for each file that it could not delete.
+# If the action failed, exits with a code other than 0 and the error output. It runs to its end even if the connection
+# is lost.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
@@ -20,7 +21,7 @@ ids() {
   as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \
     --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
 }
-# Through sudo one question comes first, alone: a wrong password is then one attempt.
+# With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
 if [ "$action" = settled ] && [ -e .berth/activation ]; then
   exec 8<.berth/activation
@@ -31,7 +32,7 @@ file=
 for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
   if [ -f "$name" ]; then file=$name; break; fi
 done
-# Berth has deployed here: the compose file is its own.
+# Set if Berth has deployed here, so that the compose file is Berth's.
 berths=
 [ ! -f .berth/deployed ] && [ ! -d .berth/releases ] && [ ! -s .berth/loading ] || berths=yes
 case $action:$containers:$file:$berths in
@@ -55,8 +56,8 @@ if [ -d .berth ]; then
   exec 8>>.berth/activation || exit 1
   flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
 fi
-# With the compose file, or where there is none any more with Docker alone. Their output is printed when they have ended:
-# writing to a closed connection could stop them halfway.
+# Uses the compose file, or only Docker if it is missing. Prints the output after the end, because writing to a closed
+# connection could interrupt the command.
 to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\n' "$said" >&2; return 1; }; }
 by_compose() { to_its_end compose -f "$file" "$@"; }
 # shellcheck disable=SC2086 # A list of ids.
@@ -95,7 +96,8 @@ brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
   if rm -f "./$name"; then printf 'removed\t%s\n' "$name"; else printf 'left\t%s\n' "$name"; fi
   case $name in */*) rmdir -p "./${name%/*}" 2>/dev/null ;; esac
 done
-# The names by which releases and deploys that were cut off hold on to images go first. Docker keeps what a container uses.
+# First removes the names by which releases and interrupted deploys hold images. Docker keeps an image that a container
+# uses.
 forget_incoming
 release_prefix=$(prefix_here)
 left=$(unused_images " $(numbers | tr '\n' ' ') ")

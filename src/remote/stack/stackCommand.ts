@@ -5,8 +5,8 @@ import { type ContainerState, parseInspect } from "./inspectCommand.ts"
 import { script } from "./stack.sh.ts"
 
 /**
- * Does something to the stack in a directory, or only looks at it: at once, or when nothing is under way there any more.
- * It goes on when nobody waits for it any more.
+ * Runs an action on the stack in a directory, or only inspects it: immediately, or once no activation is running there.
+ * Continues even if the caller stops waiting.
  */
 export const stackCommand = (
   action: StackAction | "look" | "settled",
@@ -18,22 +18,22 @@ export const stackCommand = (
   script,
   args: [action, remotePath, volumes ? "yes" : "no"],
   sudo,
-  // The state of a container holds what its last health checks printed.
+  // A container's state includes the output of its last health checks.
   limit: makeLineLimit(8, 100_000)
 })
 
 /** Stack on a server, and the changes that an action made to it. */
 export interface StackAnswer {
-  /** Missing stack, or missing containers of one. */
+  /** Missing part: the stack, or its containers. */
   readonly lacks: "stack" | "containers" | undefined
   readonly containers: ReadonlyArray<ContainerState>
-  /** The files and images that were removed, and the files that could not be. */
+  /** Removed files and images, and files that could not be removed. */
   readonly removed: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly left: ReadonlyArray<string>
 }
 
-/** Reads the answer of `stackCommand`. */
+/** Parses the answer of `stackCommand`. */
 export const parseStack = (output: string): StackAnswer => {
   const lines = output.split("\n")
   const values = (key: string) =>

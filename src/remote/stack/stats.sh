@@ -1,5 +1,6 @@
 #!/bin/sh
-# stats.sh: prints what each running container uses: a `usage` line of Docker's figures, and a `container` line of what it is.
+# stats.sh: prints the usage of each running container: a `usage` line of Docker's figures, and a `container` line that
+# identifies it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/dockerStats.sh"
 docker_stats 6 100000 '{{.ID}}' '{{.ID}}|{{.CPUPerc}}|{{.MemUsage}}|{{.NetIO}}' || exit 1

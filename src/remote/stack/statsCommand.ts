@@ -3,7 +3,7 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { parseFigure, parseSizePair } from "./figures.ts"
 import { script } from "./stats.sh.ts"
 
-/** Asks Docker what each running container uses. */
+/** Reads the usage of each running container from Docker. */
 export const statsCommand = (sudo: boolean): RemoteCommand => ({
   what: "reading the containers' usage",
   script,
@@ -11,7 +11,7 @@ export const statsCommand = (sudo: boolean): RemoteCommand => ({
   sudo
 })
 
-/** Reads the answer of `statsCommand`. A container that ended between the two looks is left out. */
+/** Parses the answer of `statsCommand`. Leaves out a container that ended between the two queries. */
 export const parseStats = (output: string): ReadonlyArray<ContainerStats> => {
   const rows = output.split("\n").map((line) => line.split("|"))
   const usage = new Map(rows.flatMap(([kind, id = "", ...figures]) => kind === "usage" ? [[id, figures]] : []))

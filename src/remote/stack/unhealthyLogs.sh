@@ -1,6 +1,6 @@
 #!/bin/sh
-# unhealthyLogs.sh DIRECTORY LINES ID…: the last lines of each container's log, a `container` line with its id first and each of
-# them as a `line` line. What the env files of the directory hold is not shown.
+# unhealthyLogs.sh DIRECTORY LINES ID…: prints the last lines of each container's log: a `container` line with its id,
+# then the log lines as `line` lines. Masks values from the env files of the directory.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" || exit 1
 count=$2
@@ -14,10 +14,10 @@ for id do
         if (value ~ /^[ \t]*#/ || !sub(/^[^=]*=/, "", value)) continue
         gsub(/^[ \t]+|[ \t]+$/, "", value)
         if (value ~ /^".*"$/ || value ~ /^\047.*\047$/) value = substr(value, 2, length(value) - 2)
-        # Shorter values are part of many words.
+        # Shorter values occur in many words.
         if (length(value) >= 6) values[++count] = value
       }
-      # The longest first: one may hold another.
+      # Longest first, because a value may contain another.
       for (i = 2; i <= count; i++) for (j = i; j > 1 && length(values[j]) > length(values[j - 1]); j--) {
         value = values[j]
         values[j] = values[j - 1]

@@ -1,7 +1,7 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./unhealthyLogs.sh.ts"
 
-/** Asks for the last lines of the logs of unhealthy containers, without what the env files there hold. */
+/** Reads the last lines of the logs of unhealthy containers, with values from env files masked. */
 export const unhealthyLogsCommand = (
   remotePath: string,
   lines: number,
@@ -14,7 +14,7 @@ export const unhealthyLogsCommand = (
   sudo
 })
 
-/** Reads the answer of `unhealthyLogsCommand`: the lines of each container by its id, oldest first. */
+/** Parses the answer of `unhealthyLogsCommand`: the lines of each container by id, oldest first. */
 export const parseUnhealthyLogs = (output: string): ReadonlyMap<string, ReadonlyArray<string>> => {
   const logs = new Map<string, Array<string>>()
   let lines: Array<string> = []

@@ -1,11 +1,11 @@
 import { Data } from "effect"
 
-/** Refusal of a request by a double's state, without a vendor's words and status. */
+/** Refusal of a request by a double's state; the double adds the vendor's message and status. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly why: "missing" | "taken" | "invalid"
-  /** Kind of the resource: `Application`, `Hook`. */
+  /** Kind of the resource, such as `Application` or `Hook`. */
   readonly what: string
-  /** The fields that do not fit, each with its reasons. */
+  /** Invalid fields, each with its reasons. */
   readonly fields: Readonly<Record<string, ReadonlyArray<string>>>
 }> {
   static missing(what: string) {

@@ -2,7 +2,7 @@ import { Effect, SynchronizedRef } from "effect"
 import type { PlatformMachine } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
-/** Contents of every platform. All of them share one counter of ids. */
+/** Contents that every platform has; all records share one counter of ids. */
 export interface StoredContents<App, Env> {
   readonly applications: ReadonlyArray<App>
   readonly envs: ReadonlyMap<string, ReadonlyArray<Env>>
@@ -12,7 +12,7 @@ export interface StoredContents<App, Env> {
 const known = (what: string, all: ReadonlyArray<string>, uuid: string) =>
   all.includes(uuid) ? Effect.void : Effect.fail(Refused.missing(what))
 
-/** Makes sure that the platform has what a new application refers to. */
+/** Checks that the project, server and key of a new application exist. */
 export const checkPlaces = (
   places: {
     readonly projects: ReadonlyArray<string>
@@ -26,7 +26,7 @@ export const checkPlaces = (
     Effect.zipRight(known("Private Key", places.privateKeys, fields.private_key_uuid))
   )
 
-/** Applications with their variables, in memory. */
+/** In-memory store of applications and their variables. */
 export const makeApplicationStore = <
   App extends { readonly uuid: string },
   Env extends { readonly id: number },
@@ -40,12 +40,12 @@ export const makeApplicationStore = <
       return found === undefined ? Effect.fail(Refused.missing("Application")) : Effect.succeed(found)
     }
 
-    /** Changes the contents in one go; a change that is refused changes nothing. */
+    /** Changes the contents atomically; a refused change has no effect. */
     const transact = <A>(
       change: (now: Contents) => Effect.Effect<readonly [A, Contents], Refused>
     ): Effect.Effect<A, Refused> => SynchronizedRef.modifyEffect(contents, change)
 
-    /** Changes the variables of an application that exists. `id` is the next one that is free. */
+    /** Changes the variables of an existing application; `id` is the next free id. */
     const transactEnvs = <A>(
       uuid: string,
       change: (envs: ReadonlyArray<Env>, id: number) => Effect.Effect<readonly [A, ReadonlyArray<Env>], Refused>

@@ -17,7 +17,7 @@ const EnvKey = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, annotateMessage("The format is invalid."))
 )
 
-/** Body of an application's change, as far as the double knows it; anything else is refused. */
+/** Update of an application, as far as the double supports it; other fields are refused. */
 export const CoolifyChanges = Schema.Struct({
   ...buildAcceptedColumns(readCoolifyKey),
   name: Schema.optional(Filled),
@@ -49,7 +49,7 @@ export const CoolifyChanges = Schema.Struct({
 })
 export interface CoolifyChanges extends Schema.Schema.Type<typeof CoolifyChanges> {}
 
-/** Body of a new application. */
+/** Body of a request that creates an application. */
 export const CoolifyNew = Schema.Struct({
   ...CoolifyChanges.fields,
   build_pack: BuildPack,

@@ -28,7 +28,7 @@ export interface CoolifyApp {
   readonly settings: { readonly is_static: boolean }
 }
 
-/** A variable as Coolify stores it: each comes twice, once for previews. */
+/** Variable as Coolify stores it: a record for the application and one for its previews. */
 export interface CoolifyEnv {
   readonly id: number
   readonly uuid: string
@@ -51,7 +51,7 @@ export interface CoolifySeed {
   >
 }
 
-/** An application before anything is said of it. Its webhook secrets are random from the start. */
+/** Application with Coolify's defaults. Its webhook secrets are random from the start. */
 export const makeBareApp = (id: number): CoolifyApp =>
   withUnsetColumns(readCoolifyKey, {
     id,
@@ -76,10 +76,10 @@ export const makeBareApp = (id: number): CoolifyApp =>
     settings: { is_static: false }
   }, ["is_static"])
 
-/** Fields that a change says in another form than they are stored in. */
+/** Fields whose form in an update differs from the stored one. */
 const reworded = ["docker_compose_domains", "settings"]
 
-/** An application after a change. */
+/** Applies an update to an application. */
 export const changeApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew): CoolifyApp => {
   const { docker_compose_domains: services, domains, is_static: isStatic } = changes
   const given = Object.fromEntries(
@@ -100,7 +100,7 @@ export const changeApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew)
   }
 }
 
-/** The two records of a variable. */
+/** Creates the two records of a variable: one for the application, one for previews. */
 export const makeEnvTwins = (id: number, key: string, value: string | null, given: Partial<CoolifyEnv> = {}) =>
   [false, true].map((preview, index): CoolifyEnv => ({
     id: id + index,
@@ -114,7 +114,7 @@ export const makeEnvTwins = (id: number, key: string, value: string | null, give
     ...given
   }))
 
-/** A variable after a change: flags that are not said again are lost. */
+/** Applies an update to a variable; flags that it omits are reset. */
 export const changeEnv = (
   env: CoolifyEnv,
   { is_literal, is_multiline, is_shown_once, value }: CoolifyEnvFields
@@ -134,7 +134,7 @@ const sensitive = [
   "manual_webhook_secret_bitbucket"
 ] as const
 
-/** An application as a token is shown it: in the list, and in full. */
+/** Application as a token may read it, in a list or in full. */
 export const redactApp = (
   app: CoolifyApp,
   { full, mayRead }: { readonly full: boolean; readonly mayRead: boolean }
@@ -143,6 +143,6 @@ export const redactApp = (
   return mayRead ? whole : Struct.omit(whole, ...sensitive)
 }
 
-/** A variable as a token is shown it. */
+/** Variable as a token may read it. */
 export const redactEnv = (env: CoolifyEnv, mayRead: boolean) =>
   mayRead ? { ...env, real_value: env.value } : Struct.omit(env, "value")

@@ -35,7 +35,7 @@ const findReferenced =
       ? Effect.succeed({ uuid, name: `the one called ${uuid}` })
       : Effect.fail(Refused.missing(what))
 
-/** A Coolify in memory. */
+/** In-memory Coolify. */
 export type CoolifyState = Effect.Effect.Success<ReturnType<typeof makeCoolifyState>>
 
 const seeded = ({ applications = [] }: CoolifySeed): Contents => {
@@ -57,7 +57,7 @@ const seeded = ({ applications = [] }: CoolifySeed): Contents => {
 const refusedField = (field: string, why = "This field is not allowed.") =>
   Refused.invalid("Application", { [field]: [why] })
 
-/** Checks that Coolify makes beyond the form of the fields. */
+/** Checks of Coolify that involve several fields. */
 const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void, Refused> => {
   if (buildPack === "dockercompose" && changes.domains !== undefined) return Effect.fail(refusedField("domains"))
   if (buildPack !== "dockercompose" && changes.docker_compose_domains !== undefined) {
@@ -139,7 +139,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
           envs.some((env) => env.uuid === envUuid)
             ? Effect.succeed([undefined, envs.filter((env) => env.uuid !== envUuid)] as const)
             : Effect.fail(Refused.missing("Environment variable"))),
-      /** Queues a deployment; nothing when one of the application is still queued. */
+      /** Queues a deployment; undefined if the application has one queued already. */
       deploy: (uuid: string) =>
         Effect.flatMap(held, (hold) =>
           transact<CoolifyDeployment | undefined>((now) =>

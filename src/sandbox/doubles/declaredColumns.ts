@@ -8,7 +8,7 @@ const Rooted = Schema.String.pipe(
 )
 const valueOf = { text: Schema.String, path: Rooted, flag: Schema.Boolean }
 
-/** The key of a column in neutral words, or in Coolify's. */
+/** Maps a column to its key, neutral or Coolify's. */
 export type ReadColumnKey = (column: RecordColumn) => string
 export const readNeutralKey: ReadColumnKey = ({ key }) => key
 export const readCoolifyKey: ReadColumnKey = ({ coolify, key }) => coolify ?? key
@@ -16,13 +16,13 @@ export const readCoolifyKey: ReadColumnKey = ({ coolify, key }) => coolify ?? ke
 const columns = (keyOf: ReadColumnKey) =>
   recordFields.map(({ record }: RecordField) => [keyOf(record), record.kind] as const)
 
-/** Declared fields as a platform takes them, where it has no rule of its own for one. */
+/** Schemas of the declared fields that a platform has no special rule for. */
 export const buildAcceptedColumns = (keyOf: ReadColumnKey) =>
   Object.fromEntries(columns(keyOf).map(([key, kind]) => [key, Schema.optional(Schema.NullOr(valueOf[kind]))]))
 
 /**
- * An application with the declared fields that it lacks, unset.
- * @param nested keys that the platform stores in a record of their own
+ * Adds the declared fields that an application lacks, unset.
+ * @param nested keys that the platform stores in a nested record
  */
 export const withUnsetColumns = <App extends object>(
   keyOf: ReadColumnKey,

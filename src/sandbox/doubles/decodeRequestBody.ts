@@ -1,10 +1,10 @@
 import { Effect, ParseResult, Schema } from "effect"
 import { Refused } from "./Refused.ts"
 
-/** An annotation: what is said of a value that does not fit. */
+/** Annotates a schema with the message for invalid values. */
 export const annotateMessage = (message: string) => ({ message: () => message })
 
-/** A text that must not be empty. */
+/** Non-empty string. */
 export const Filled = Schema.NonEmptyString.annotations(annotateMessage("The field is required."))
 
 export const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
@@ -17,7 +17,7 @@ export const Addresses = Schema.String.pipe(
   )
 )
 
-/** Reads the body of a request; every field that is wrong, missing or unknown is named. */
+/** Decodes the body of a request; the refusal lists every invalid, missing or unknown field. */
 export const decodeRequestBody = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(schema, { errors: "all", onExcessProperty: "error" })
   return (body: unknown): Effect.Effect<A, Refused> =>
@@ -25,10 +25,10 @@ export const decodeRequestBody = <A, I>(what: string, schema: Schema.Schema<A, I
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
       const fields: Record<string, ReadonlyArray<string>> = {}
       for (const { _tag, message, path } of issues) {
-        // An optional field that does not fit is also said not to be absent.
+        // Invalid optional fields get this issue as well, for the union's `undefined`.
         if (message.startsWith("Expected undefined")) continue
         const field = path.map(String).join(".") || "body"
-        // Real platforms have such a message for types.
+        // Real platforms answer type errors with such a message.
         const said = message.startsWith("Expected ") ? "This field has the wrong type." : message
         const reason = _tag === "Unexpected" ? "This field is not allowed." : said
         fields[field] = [...new Set([...fields[field] ?? [], reason])]

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { annotateMessage, Filled } from "./decodeRequestBody.ts"
 
-/** Body of a new hook. */
+/** Body of a request that creates a hook. */
 export const NewHook = Schema.Struct({
   type: Filled,
   active: Schema.optional(Schema.Boolean),
@@ -15,7 +15,7 @@ export const NewHook = Schema.Struct({
 })
 export interface NewHook extends Schema.Schema.Type<typeof NewHook> {}
 
-/** Body of a hook's change. */
+/** Update of a hook. */
 export const HookChanges = Schema.Struct({
   active: NewHook.fields.active,
   events: NewHook.fields.events,

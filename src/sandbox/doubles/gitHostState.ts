@@ -2,7 +2,7 @@ import { Effect, SynchronizedRef } from "effect"
 import type { HookChanges, NewHook } from "./gitHostFields.ts"
 import { Refused } from "./Refused.ts"
 
-/** A hook as the git host stores it, its secret included. */
+/** Hook as the git host stores it, including its secret. */
 export interface StoredHook {
   readonly id: number
   readonly type: string
@@ -14,12 +14,12 @@ export interface StoredHook {
   readonly branchFilter?: string
 }
 
-/** Initial contents of a git host: repositories as `owner/name`, each with its hooks. */
+/** Initial contents of a git host: repositories as `owner/name`, with their hooks. */
 export interface GitHostSeed {
   readonly repositories?: Readonly<Record<string, ReadonlyArray<Partial<StoredHook>>>>
 }
 
-/** A git host in memory; the doubles word its answers. */
+/** In-memory git host. The doubles format its responses. */
 export type GitHostState = Effect.Effect.Success<ReturnType<typeof makeGitHostState>>
 
 interface Contents {
@@ -42,11 +42,11 @@ const find = (hooks: ReadonlyArray<StoredHook>, id: number): Effect.Effect<Store
   return hook === undefined ? Effect.fail(Refused.missing("Hook")) : Effect.succeed(hook)
 }
 
-/** A git host with nothing but the seed. */
+/** Creates a git host that contains only the seed. */
 export const makeGitHostState = (seed: GitHostSeed = {}) =>
   Effect.gen(function*() {
     const contents = yield* SynchronizedRef.make(seeded(seed))
-    /** Changes the hooks of a repository in one go; a change that is refused changes nothing. */
+    /** Changes the hooks of a repository atomically; a refused change has no effect. */
     const transact = <A>(
       repository: string,
       change: (

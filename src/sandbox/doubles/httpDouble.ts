@@ -4,7 +4,7 @@ import { listenOnLoopback, loopback } from "../ports/loopback.ts"
 import type { SandboxFailed } from "../ports/SandboxFailed.ts"
 import { type DoubleReply, type HttpFault, sendFault, sendReply } from "./httpFault.ts"
 
-/** A request as a double sees it: the segments of its path unescaped, its body parsed when it is JSON. */
+/** Request to a double: decoded path segments, and the parsed body if it is JSON. */
 export interface DoubleRequest {
   readonly method: string
   readonly segments: ReadonlyArray<string>
@@ -12,33 +12,33 @@ export interface DoubleRequest {
   readonly body: unknown
 }
 
-/** A call that a double received. Of `authorization` the scheme alone is kept. */
+/** Recorded call to a double; only the scheme of `authorization` is kept. */
 export interface RecordedCall {
   readonly method: string
-  /** As it was sent: escaped, and without the query. */
+  /** Path as sent: percent-encoded, without the query. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
 }
 
-/** Calls that a fault applies to: all that match the given parts. */
+/** Pattern of calls that a fault applies to; all given parts must match. */
 export interface CallPattern {
   readonly method?: string
-  /** The whole path, or a pattern within it. */
+  /** Exact path, or a pattern that matches within it. */
   readonly path?: string | RegExp
 }
 
-/** An HTTP server on a loopback port that stands for another system. */
+/** HTTP server on a loopback port that simulates another system. */
 export interface HttpDouble {
   /** `http://127.0.0.1:<port>` */
   readonly url: string
-  /** The calls so far, oldest first, the last thousand; those that were turned away too. */
+  /** Last thousand calls, oldest first, including rejected ones. */
   readonly calls: Effect.Effect<ReadonlyArray<RecordedCall>>
   readonly forgetCalls: Effect.Effect<void>
   /**
-   * Makes the next calls of a pattern go wrong, one of them unless `times` says otherwise. With `applied` the double
-   * has done what was asked before the answer goes wrong.
+   * Makes the next calls of a pattern fail: one, or `times`. With `applied` the double executes the request before its
+   * answer fails.
    */
   readonly fail: (
     pattern: CallPattern,
@@ -49,9 +49,9 @@ export interface HttpDouble {
 }
 
 export interface HttpDoubleOptions {
-  /** Name of the double in errors. */
+  /** Name of the double in error messages. */
   readonly part: string
-  /** The whole `Authorization` header that a call must carry. */
+  /** Complete `Authorization` header that calls require. */
   readonly authorization: Redacted.Redacted
   readonly unauthorized: DoubleReply
   readonly handle: (request: DoubleRequest) => Effect.Effect<DoubleReply>
@@ -72,7 +72,7 @@ const fits = ({ method, path }: CallPattern, call: RecordedCall): boolean =>
   (method === undefined || method === call.method) &&
   (path === undefined || (typeof path === "string" ? path === call.path : path.test(call.path)))
 
-/** Takes the first planned fault that fits a call, and counts it. */
+/** Removes one use of the first planned fault that matches a call, and returns the fault. */
 const takeFault = (call: RecordedCall) => (planned: ReadonlyArray<PlannedFault>) => {
   const found = planned.find(({ pattern }) => fits(pattern, call))
   if (found === undefined) return [Option.none<PlannedFault>(), planned] as const
@@ -109,7 +109,7 @@ const parsed = (text: string): Effect.Effect<unknown> =>
 const segmentsOf = (path: string) =>
   Effect.try(() => path.split("/").slice(1).map((segment) => decodeURIComponent(segment)))
 
-/** Starts a double on a free loopback port. It ends with the scope, and with it whatever still waits for an answer. */
+/** Starts a double on a free loopback port. Closing the scope ends it and all pending requests. */
 export const makeHttpDouble = (options: HttpDoubleOptions): Effect.Effect<HttpDouble, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const calls = yield* Ref.make<ReadonlyArray<RecordedCall>>([])
@@ -160,7 +160,7 @@ export const makeHttpDouble = (options: HttpDoubleOptions): Effect.Effect<HttpDo
     }
     return double
   }).pipe(
-    // The double is outside the program under test: its time is the machine's, whatever clock the program has.
+    // The double is outside the program under test and ignores its test clock.
     Effect.withClock(Clock.make()),
     Effect.withSpan("makeHttpDouble")
   )

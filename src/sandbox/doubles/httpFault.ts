@@ -1,28 +1,28 @@
 import { Data, type Duration, Effect } from "effect"
 import type { ServerResponse } from "node:http"
 
-/** Answer of a double. The body is sent as JSON; none if absent. */
+/** Response of a double. The body is sent as JSON; no body if absent. */
 export interface DoubleReply {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A way in which a system on the network goes wrong. */
+/** Fault of a system on the network. */
 export type HttpFault = Data.TaggedEnum<{
-  /** Answers this instead. */
+  /** Sends this response instead. */
   Answer: { readonly reply: DoubleReply }
-  /** Answers late, but well. */
+  /** Sends the correct response late. */
   Delay: { readonly duration: Duration.DurationInput }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   Hang: {}
-  /** Resets the connection without an answer. */
+  /** Resets the connection without a response. */
   Reset: {}
-  /** Answers with a web page, as a proxy in between does. */
+  /** Responds with an HTML page, like a proxy in between. */
   Html: { readonly status: number }
-  /** Answers 200 with JSON that stops in the middle. */
+  /** Responds 200 with truncated JSON. */
   HalfJson: {}
-  /** Sends the head of an answer and half its body, then resets the connection. */
+  /** Sends the head and half of the body, then resets the connection. */
   CutBody: {}
   Redirect: { readonly status: number; readonly location: string }
 }>
@@ -30,7 +30,7 @@ export const HttpFault = Data.taggedEnum<HttpFault>()
 
 const half = "{\"uuid\": \"half-an-ans"
 
-/** Sends a whole answer. */
+/** Sends a complete response. */
 export const sendReply = (response: ServerResponse, { body, headers = {}, status }: DoubleReply): Effect.Effect<void> =>
   Effect.sync(() => {
     if (body === undefined) {
@@ -44,7 +44,7 @@ export const sendReply = (response: ServerResponse, { body, headers = {}, status
 const sendText = (response: ServerResponse, status: number, type: string, text: string) =>
   Effect.sync(() => void response.writeHead(status, { "content-type": type }).end(text))
 
-/** Answers with a fault. `answer` is what the double would have said. */
+/** Responds with a fault; `answer` is the correct response. */
 export const sendFault = (
   response: ServerResponse,
   fault: HttpFault,

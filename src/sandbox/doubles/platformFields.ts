@@ -11,7 +11,7 @@ const Location = Schema.String.pipe(
 const Publish = Schema.String.pipe(Schema.pattern(/^[\w.\-/~@+]*$/, annotateMessage("The format is invalid.")))
 const Ports = Schema.String.pipe(Schema.pattern(/^\d+(,\d+)*$/, annotateMessage("The format is invalid.")))
 
-/** Body of an application's change. */
+/** Update of an application. */
 export const ApplicationChanges = Schema.Struct({
   ...buildAcceptedColumns(readNeutralKey),
   name: Schema.optional(Filled),
@@ -30,7 +30,7 @@ export const ApplicationChanges = Schema.Struct({
 })
 export interface ApplicationChanges extends Schema.Schema.Type<typeof ApplicationChanges> {}
 
-/** Body of a new application. */
+/** Body of a request that creates an application. */
 export const NewApplication = Schema.Struct({
   ...ApplicationChanges.fields,
   name: Filled,

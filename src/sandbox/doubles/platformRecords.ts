@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { readNeutralKey, withUnsetColumns } from "./declaredColumns.ts"
 import type { ApplicationChanges, NewApplication } from "./platformFields.ts"
 
-/** An application as the platform stores it, in neutral words. */
+/** Application as the platform stores it, with neutral field names. */
 export interface Application {
   readonly id: number
   readonly uuid: string
@@ -54,7 +54,7 @@ export interface PlatformSeed {
   >
 }
 
-/** Everything that a platform holds. */
+/** Complete contents of a platform. */
 export interface PlatformContents {
   readonly applications: ReadonlyArray<Application>
   readonly envs: ReadonlyMap<string, ReadonlyArray<ApplicationEnv>>
@@ -62,14 +62,14 @@ export interface PlatformContents {
   readonly counter: number
 }
 
-/** Places of a platform, unless the seed names others. */
+/** Default server, project and private key of a platform. */
 export const defaultPlatform = {
   servers: [{ uuid: "server-local", name: "localhost", ip: "host.docker.internal" }],
   projects: ["project-sandbox"],
   privateKeys: ["key-sandbox"]
 } as const
 
-/** An identifier like the real ones: 24 characters. */
+/** Creates an identifier like the real platforms': 24 characters. */
 export const makeUuid = () => randomBytes(12).toString("hex")
 
 /** The records of a seed. */
@@ -103,7 +103,7 @@ export const buildPlatformContents = (seed: PlatformSeed, serverUuid: string): P
   return { applications, envs: new Map(envs), deployments: [], counter }
 }
 
-/** An application after a change. */
+/** Applies an update to an application. */
 export const changeApplication = (
   application: Application,
   { domains, ...changes }: ApplicationChanges
@@ -113,7 +113,7 @@ export const changeApplication = (
   return { ...application, ...given, ...(address === undefined ? {} : { fqdn: address === "" ? null : address }) }
 }
 
-/** A new application. */
+/** Creates an application with the platform's defaults. */
 export const makeApplication = (id: number, fields: NewApplication): Application => {
   const { build_pack, git_branch, git_repository, name, ports_exposes, server_uuid } = fields
   const uuid = makeUuid()
@@ -127,7 +127,7 @@ export const makeApplication = (id: number, fields: NewApplication): Application
     git_repository,
     git_branch,
     status: "exited:unhealthy",
-    // As the real ones do: an address of its own, but for what brings its own routing along.
+    // Like real platforms: a generated address, except for build packs that bring their own routing.
     fqdn: composed ? null : `http://${uuid}.127.0.0.1.sslip.io`,
     base_directory: "/",
     compose_location: composed ? "/docker-compose.yaml" : null,

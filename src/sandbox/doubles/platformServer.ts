@@ -18,7 +18,7 @@ const refused = ({ fields, what, why }: Refused): DoubleReply => {
   }
 }
 
-/** Starts a platform on a free loopback port that wants `Authorization: Bearer <token>`. */
+/** Starts a platform on a free loopback port; requires `Authorization: Bearer <token>`. */
 export const makePlatformServer = (
   token: Redacted.Redacted,
   answer: (request: DoubleRequest) => Effect.Effect<DoubleReply, Refused>

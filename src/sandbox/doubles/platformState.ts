@@ -14,7 +14,7 @@ import {
 } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
-/** A platform in memory; the doubles word its answers. */
+/** In-memory platform. The doubles format its responses. */
 export type PlatformState = Effect.Effect.Success<ReturnType<typeof makePlatformState>>
 
 const findEnv = (envs: ReadonlyArray<ApplicationEnv>, id: number) => {
@@ -27,7 +27,7 @@ const replaced = (now: PlatformContents, next: Application): PlatformContents =>
   applications: now.applications.map((one) => one.uuid === next.uuid ? next : one)
 })
 
-/** An empty platform but for the seed. */
+/** Creates a platform that contains only the seed. */
 export const makePlatformState = (seed: PlatformSeed = {}) =>
   Effect.gen(function*() {
     const places = { ...defaultPlatform, ...seed }

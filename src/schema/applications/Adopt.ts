@@ -19,7 +19,7 @@ export const AdoptRequest = Schema.Struct({
 }).annotations({ identifier: "AdoptRequest", ...strictBody })
 export interface AdoptRequest extends Schema.Schema.Type<typeof AdoptRequest> {}
 
-/** The entry that was written, and what of the application it does not hold. */
+/** Written entry, and the properties of the application that it lacks. */
 export const Adoption = Schema.Struct({
   action: Schema.Literal("added", "replaced").annotations({
     description: "Change of platform.json: a new entry, or a replaced one."
@@ -47,7 +47,7 @@ export class EntryExists extends Schema.TaggedError<EntryExists>()("EntryExists"
   }
 }
 
-/** The application is something that an entry of `platform.json` cannot say. Nothing was written. */
+/** An entry of `platform.json` cannot express the application. Nothing was written. */
 export class NotDeclarable extends Schema.TaggedError<NotDeclarable>()("NotDeclarable", {
   name: Schema.String,
   reason: Schema.String

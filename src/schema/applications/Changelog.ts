@@ -6,7 +6,7 @@ import { RawEntry } from "./PlatformFile.ts"
 /** The name of a project's changelog. */
 export const changelogFileName = "platform.changelog.json"
 
-/** A field that an upsert changed. */
+/** Field changed by an upsert. */
 export const Change = Schema.Struct({
   field: text("The name of the field in platform.json.", "branch"),
   label: text("Label of the field.", "Branch"),
@@ -28,7 +28,7 @@ export const ChangelogEntry = Schema.Struct({
 }).annotations({ identifier: "ChangelogEntry" })
 export interface ChangelogEntry extends Schema.Schema.Type<typeof ChangelogEntry> {}
 
-/** Most entries of a page. */
+/** Maximum number of entries on a page. */
 export const maxChangelogEntries = 100
 const limitWords = `must be a whole number from 1 to ${maxChangelogEntries}`
 

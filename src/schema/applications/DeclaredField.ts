@@ -14,24 +14,24 @@ export interface EntryContext {
 
 type BuildPacks = ReadonlyArray<BuildPack>
 
-/** The column of a field that the platform stores in the application's record. */
+/** Column of a declared field in the platform's application record. */
 export interface RecordColumn {
-  /** Its key, in neutral words. */
+  /** Neutral key. */
   readonly key: string
-  /** Coolify's key, where that is another. */
+  /** Coolify's key, if different. */
   readonly coolify?: string
-  /** A `path` begins with a slash in Coolify. */
+  /** Type of the value. Coolify requires a leading slash in a `path`. */
   readonly kind: "text" | "path" | "flag"
-  /** Its values and its meaning, for the description of the API. */
+  /** Usual type of its value, for the description of the API. */
   readonly usually: string
   readonly description: string
-  /** The value that a record without the key stands for. */
+  /** Value that a record without the key implies. */
   readonly absent?: (entry: EntryContext) => string | boolean | undefined
-  /** Build packs whose applications it is written to; all when left out. */
+  /** Build packs whose applications have it written; all by default. */
   readonly writtenFor?: BuildPacks
-  /** Build packs whose updates record a change of it; those of `writtenFor` when left out. */
+  /** Build packs whose updates record a change of it; default `writtenFor`. */
   readonly recordedFor?: BuildPacks
-  /** Declared build packs for which drift compares it; those of `recordedFor` when left out. */
+  /** Declared build packs for which drift compares it; default `recordedFor`. */
   readonly comparedFor?: BuildPacks
   readonly comparedIf?: (entry: EntryContext) => boolean
 }
@@ -39,18 +39,18 @@ export interface RecordColumn {
 /** A row of the table of declared fields, without its name. */
 interface Row<A, I, F, R> {
   readonly schema: Schema.Schema<A, I>
-  /** The name that drift, plans and the changelog show. */
+  /** Label in drift, plans and the changelog. */
   readonly label: string
-  /** Its meaning and an example, for the docs. */
+  /** Meaning of the field, for the docs. */
   readonly description: string
   readonly example: NoInfer<A>
-  /** The value of an entry without it; undefined where there is none, or where settings or the directory decide. */
+  /** Default of an entry without the field; undefined if there is none, or if settings or the directory decide. */
   readonly fallback: F
-  /** Undefined for a field that is applied in another way: as a variable, a route, or the place of the application. */
+  /** Undefined if the field is applied in another way: as a variable, a route, or the place of the application. */
   readonly record: R
 }
 
-/** A field as the property of an entry's schema that carries its own row. */
+/** Creates the property of an entry's schema for a field, with its row attached. */
 export const defineField = <
   A,
   I,

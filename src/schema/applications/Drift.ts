@@ -3,7 +3,7 @@ import { flag, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { RawEntry } from "./PlatformFile.ts"
 
-/** Selects an application of a project; the first one when no name is given. */
+/** Selects an application of a project; the first one without a name. */
 export const AppRequest = Schema.Struct({
   projectPath: Schema.NonEmptyString.annotations({
     description: "The absolute path of the project's directory.",
@@ -15,7 +15,7 @@ export const AppRequest = Schema.Struct({
 }).annotations({ identifier: "AppRequest", ...strictBody })
 export interface AppRequest extends Schema.Schema.Type<typeof AppRequest> {}
 
-/** A field that differs. What the last upsert set it to tells which side has moved since. */
+/** Differing field. The value of the last upsert tells which side has changed since. */
 export const DriftDiff = Schema.Struct({
   field: text("The name of the field in platform.json.", "branch"),
   label: text("Label of the field.", "Branch"),
@@ -30,7 +30,7 @@ export const DriftDiff = Schema.Struct({
 }).annotations({ identifier: "DriftDiff" })
 export interface DriftDiff extends Schema.Schema.Type<typeof DriftDiff> {}
 
-/** A field that cannot be compared, because the platform keeps its value to itself. */
+/** Field that cannot be compared, because the platform does not disclose its value. */
 export const DriftUnknown = Schema.Struct({
   field: text("The name of the field in platform.json.", "port"),
   label: text("Label of the field.", "Port"),
@@ -38,7 +38,7 @@ export const DriftUnknown = Schema.Struct({
 }).annotations({ identifier: "DriftUnknown" })
 export interface DriftUnknown extends Schema.Schema.Type<typeof DriftUnknown> {}
 
-/** Something beside the compared fields that is not as declared: a route, a webhook, what an upsert writes as well. */
+/** Difference outside the compared fields: in a route, a webhook, or another part that an upsert writes. */
 export const DriftPart = Schema.Struct({
   field: text("The field of it.", "active"),
   label: text("Label of the field.", "Proxy route"),

@@ -3,7 +3,7 @@ import type { Disclosed } from "../basics/Disclosed.ts"
 import type { Unsendable } from "../basics/Upstream.ts"
 import { defineLooseField, describedColumns, type FlagKey, type TextKey } from "./recordColumns.ts"
 
-/** A record as the platform gave it: it is handed on untouched, whatever is in it. */
+/** Record as received from the platform, passed through unchanged. */
 export interface Raw {
   readonly [field: string]: unknown
 }
@@ -11,7 +11,7 @@ export interface Raw {
 const anything = { key: Schema.String, value: Schema.Unknown }
 const passesThrough = { parseOptions: { propertyOrder: "original" } } as const
 
-/** An application's environment variable as it is listed. */
+/** Environment variable of an application, as in lists. */
 export const EnvVarBody = Schema.Struct(
   {
     id: defineLooseField("a number or a string", "Identifier on the platform"),
@@ -24,7 +24,7 @@ export const EnvVarBody = Schema.Struct(
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
 
-/** An environment variable together with its value, as far as Berth's token may read it. */
+/** Environment variable with its value, as far as Berth's token may read it. */
 export interface AppEnv {
   readonly key: string
   readonly value: Disclosed<string>
@@ -43,7 +43,7 @@ const described = {
   )
 }
 
-/** An application's record as it is handed on, in neutral words. */
+/** Application record as passed through, with neutral field names. */
 export const PlatformRecordBody = Schema.Struct(described, anything).annotations({
   identifier: "PlatformRecord",
   ...passesThrough
@@ -53,7 +53,7 @@ type DeclaredColumns =
   & { readonly [K in TextKey]?: string | null | undefined }
   & { readonly [K in FlagKey]?: boolean | null | undefined }
 
-/** Known fields of an application's record; empty and absent ones are those that the platform left out. */
+/** Known fields of an application's record; empty or absent if the platform omitted them. */
 export interface PlatformRecord extends DeclaredColumns {
   readonly uuid: string
   readonly name: string
@@ -63,7 +63,7 @@ export interface PlatformRecord extends DeclaredColumns {
   readonly raw: Raw
 }
 
-/** An application with its port and its environment variables; null and empty when they cannot be read. */
+/** Application with its port and environment variables; null and empty if they cannot be read. */
 export const PlatformApp = Schema.Struct(
   {
     ...described,
@@ -86,12 +86,12 @@ export interface PlatformServer {
   readonly ip?: string | null | undefined
 }
 
-/** The platform turned a call down. `words` is its own explanation with the fields it refused. */
+/** The platform refused a call. `words` is its own explanation, with the refused fields. */
 export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("PlatformRefused", {
   upstream: Schema.Number,
   words: Schema.String
 }) {
-  /** Its own 4xx, but what concerns Berth's token and what is the platform's fault is a bad gateway. */
+  /** Status of the platform's 4xx; 502 for failures of the platform itself, or of Berth's token (401, 403). */
   get status() {
     return this.upstream >= 400 && this.upstream < 500 && this.upstream !== 401 && this.upstream !== 403
       ? this.upstream
@@ -102,7 +102,7 @@ export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("Plat
   }
 }
 
-/** The platform could not be reached, or answered something that is not an answer. */
+/** The platform could not be reached, or sent an invalid response. */
 export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
   call: Schema.String,
   reason: Schema.String

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { quoteInput } from "../words/quoted.ts"
 import { declaredFields, Line } from "./declaredFields.ts"
 
-/** Application of a project's `platform.json`, without what is null or empty in it: that counts as absent. */
+/** Application of a project's `platform.json`. Null and empty values count as absent and are removed. */
 export const PlatformEntry = Schema.Struct({
   name: Schema.propertySignature(Line).annotations({
     description: "The name of the application, by which it is found on the platform.",
@@ -12,14 +12,14 @@ export const PlatformEntry = Schema.Struct({
 }).annotations({ identifier: "PlatformEntry" })
 export interface PlatformEntry extends Schema.Schema.Type<typeof PlatformEntry> {}
 
-/** An entry as it stands in the file, every key kept. */
+/** Entry as written in the file, with every key. */
 export const RawEntry = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
   identifier: "PlatformFileEntry",
   description: "An entry of platform.json as it stands in the file."
 })
 export type RawEntry = typeof RawEntry.Type
 
-/** There is no `platform.json` where the project is said to be. */
+/** The given project directory has no `platform.json`. */
 export class PlatformFileMissing extends Schema.TaggedError<PlatformFileMissing>()("PlatformFileMissing", {
   path: Schema.String
 }) {
@@ -28,7 +28,7 @@ export class PlatformFileMissing extends Schema.TaggedError<PlatformFileMissing>
   }
 }
 
-/** An entry of the file, as it is and as it is understood. */
+/** Entry of the file, raw and decoded. */
 export interface DeclaredApp {
   readonly raw: RawEntry
   readonly entry: PlatformEntry

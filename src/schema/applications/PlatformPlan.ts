@@ -15,7 +15,7 @@ export const PlanChange = Schema.Struct({
 }).annotations({ identifier: "PlanChange" })
 export interface PlanChange extends Schema.Schema.Type<typeof PlanChange> {}
 
-/** A difference from the declaration that an upsert leaves, with its remedy. */
+/** Difference from the declaration that an upsert does not fix, with its remedy. */
 export const StayingDifference = Schema.Struct({
   target: Schema.Literal("application", "variable", "route", "hook").annotations({
     description: "Kind of what differs."
@@ -54,7 +54,7 @@ export const PlatformPlan = Schema.Struct({
 }).annotations({ identifier: "PlatformPlan" })
 export interface PlatformPlan extends Schema.Schema.Type<typeof PlatformPlan> {}
 
-/** Too little could be read to plan an upsert. */
+/** An upsert cannot be planned, because too much could not be read. */
 export class PlanFailed extends Schema.TaggedError<PlanFailed>()("PlanFailed", {
   step: Schema.String,
   reason: Schema.String,
@@ -65,7 +65,7 @@ export class PlanFailed extends Schema.TaggedError<PlanFailed>()("PlanFailed", {
   }
 }
 
-/** The upsert differs from its plan. */
+/** The upsert no longer matches its plan. */
 export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
   appName: Schema.String,
   moved: Schema.Array(Schema.String)

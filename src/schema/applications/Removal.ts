@@ -9,7 +9,7 @@ const OwnRoute = Schema.Struct({
   way: text("Where it leads.", "hello.example.com to http://192.0.2.20:2010")
 }).annotations({ identifier: "OwnRoute" })
 
-/** A webhook of a repository that delivers pushes for one application alone. */
+/** Webhook of a repository that delivers pushes for a single application. */
 const OwnHook = Schema.Struct({
   id: number("The webhook's id on the git host.", 1),
   repository: text("Its repository.", "ann/hello")

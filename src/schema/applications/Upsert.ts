@@ -26,11 +26,11 @@ export const UpsertResult = Schema.Struct({
 }).annotations({ identifier: "UpsertResult" })
 export interface UpsertResult extends Schema.Schema.Type<typeof UpsertResult> {}
 
-/** An upsert stopped. What its earlier steps did stays; running it again goes on from there. */
+/** An upsert stopped. Completed steps remain in effect; another upsert continues from there. */
 export class UpsertFailed extends Schema.TaggedError<UpsertFailed>()("UpsertFailed", {
   step: Schema.String,
   reason: Schema.String,
-  /** State by then, as a sentence without its full stop; empty if nothing was made. */
+  /** Resulting state, as a sentence without its full stop; empty if nothing was created. */
   state: Schema.optionalWith(Schema.String, { default: () => "" })
 }) {
   readonly status = 500
@@ -49,7 +49,7 @@ export class NoPlatformFile extends Schema.TaggedError<NoPlatformFile>()("NoPlat
   }
 }
 
-/** The project declares other applications than the one asked for. */
+/** The project does not declare the requested application. */
 export class AppNotDeclared extends Schema.TaggedError<AppNotDeclared>()("AppNotDeclared", {
   projectPath: Schema.String,
   appName: Schema.String,
@@ -62,7 +62,7 @@ export class AppNotDeclared extends Schema.TaggedError<AppNotDeclared>()("AppNot
   }
 }
 
-/** A domain that a proxy is to serve, without the port it leads to. */
+/** An entry has a domain for the proxy, but no port. */
 export class DomainWithoutPort extends Schema.TaggedError<DomainWithoutPort>()("DomainWithoutPort", {
   appName: Schema.String,
   domain: Schema.String
@@ -73,14 +73,14 @@ export class DomainWithoutPort extends Schema.TaggedError<DomainWithoutPort>()("
   }
 }
 
-/** The platform has no server of this name, or does not say where it is. */
+/** The platform has no server of this name, or does not report its address. */
 export class TargetUnusable extends Schema.TaggedError<TargetUnusable>()("TargetUnusable", { reason: Schema.String }) {
   override get message() {
     return this.reason
   }
 }
 
-/** A step would do something else than was planned for it. */
+/** A step would differ from its plan. */
 export class StepMoved extends Schema.TaggedError<StepMoved>()("StepMoved", {
   planned: Schema.String,
   now: Schema.String
@@ -91,7 +91,9 @@ export class StepMoved extends Schema.TaggedError<StepMoved>()("StepMoved", {
   }
 }
 
-/** The platform keeps the application's port to itself: overwriting it could take the port from under a running one. */
+/**
+ * The platform does not disclose the application's port. Overwriting it could take the port from a running application.
+ */
 export class PortHidden extends Schema.TaggedError<PortHidden>()("PortHidden", { reason: Schema.String }) {
   override get message() {
     return `HOST_PORT is set on the platform, but its value cannot be read, so it was not overwritten: ${this.reason}`

@@ -4,7 +4,7 @@ import { flag, number, text } from "../words/describedFields.ts"
 const HopName = Schema.Literal("application", "port", "route", "https")
 export type HopName = typeof HopName.Type
 
-/** A hop between a browser and an application: whether it passes, and why not. */
+/** Hop between a browser and an application, with its check. */
 export const Hop = Schema.Struct({
   hop: HopName.annotations({ description: "Part of the way." }),
   ok: flag("True when this part of the way is passed."),
@@ -16,7 +16,7 @@ export const Hop = Schema.Struct({
 }).annotations({ identifier: "Hop" })
 export interface Hop extends Schema.Schema.Type<typeof Hop> {}
 
-/** The whole way to an application: every hop, and the first one that fails. */
+/** Complete route from the platform to the browser: every hop, and the first one that fails. */
 export const Verification = Schema.Struct({
   hops: Schema.Array(Hop).annotations({ description: "Every part of the way, from the platform to the browser." }),
   failing: Schema.NullOr(HopName).annotations({
@@ -25,7 +25,7 @@ export const Verification = Schema.Struct({
 }).annotations({ identifier: "Verification" })
 export interface Verification extends Schema.Schema.Type<typeof Verification> {}
 
-/** A server could not be asked over HTTPS. */
+/** An HTTPS request to a server failed. */
 export class HttpsFailed extends Schema.TaggedError<HttpsFailed>()("HttpsFailed", { reason: Schema.String }) {
   readonly status = 502
   override get message() {
@@ -33,7 +33,7 @@ export class HttpsFailed extends Schema.TaggedError<HttpsFailed>()("HttpsFailed"
   }
 }
 
-/** The project declares no application whose way could be followed. */
+/** The project declares no application that can be verified. */
 export class NotVerifiable extends Schema.TaggedError<NotVerifiable>()("NotVerifiable", { reason: Schema.String }) {
   readonly status = 422
   override get message() {

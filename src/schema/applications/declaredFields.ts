@@ -15,8 +15,8 @@ export const RepositoryWord = Schema.String.pipe(
 )
 
 /**
- * The fields of an entry of `platform.json` beside its name, in the order of the docs. The schema of the file, drift,
- * plans, upserts, adoption, the API's records, both platforms' keys and the sandbox are derived from this table.
+ * Fields of an entry of `platform.json` in addition to its name, in the order of the docs. The file's schema, drift,
+ * plans, upserts, adoption, API records, both platforms' keys and the sandbox derive from this table.
  */
 export const declaredFields = {
   buildpack: defineField({
@@ -157,15 +157,15 @@ export const declaredFields = {
   })
 }
 
-/** The ports inside a container, where a request names none; entries never do. */
+/** Default of the ports inside a container, for requests without them; entries never set them. */
 export const exposedPorts = { key: "ports_exposes", label: "Exposed ports", value: "3000" } as const
 
-/** The publish directory where none is declared: it differs with the call that sets it. */
+/** Defaults of the publish directory, which differ by call. */
 export const publishDefaults = {
-  /** Of a static site, in creations, comparisons and updates. */
+  /** Static sites: creation, comparison and update. */
   site: "dist",
-  /** Of anything else, in updates. */
+  /** Other applications: update. */
   other: "/",
-  /** Of a static site, in the update that follows its creation. */
+  /** Static sites: the update after the creation. */
   followUp: "/dist"
 } as const

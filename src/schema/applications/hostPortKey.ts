@@ -1,2 +1,2 @@
-/** The environment variable whose value is the port that an application is reached at. */
+/** Environment variable with the port of an application. */
 export const hostPortKey = "HOST_PORT"

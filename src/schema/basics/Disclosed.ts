@@ -1,8 +1,8 @@
 import { Data } from "effect"
 
 /**
- * A value that its owner may keep to itself: known, hidden from the token that asked, or not there. Hidden is not
- * absent: nothing may be decided as if it were.
+ * Value that its owner may not disclose: known, hidden from the requesting token, or absent. Hidden must never be
+ * treated as absent.
  */
 export type Disclosed<A> = Data.TaggedEnum<{
   Known: { readonly value: A }

@@ -5,7 +5,7 @@ const reasonOf = (written: string | number): string =>
     ? "must have a unit: write \"30 seconds\""
     : "is not a duration: write it like \"20 seconds\""
 
-/** A time span in words: `20 seconds`, `5 minutes`. A bare number is refused: nobody could tell what it counts. */
+/** Duration in words: `20 seconds`, `5 minutes`. A bare number is refused, because its unit would be ambiguous. */
 export const DurationText = Schema.transformOrFail(
   Schema.Union(Schema.String, Schema.Number),
   Schema.DurationFromSelf,

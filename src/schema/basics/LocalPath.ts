@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { quoteInput } from "../words/quoted.ts"
 
-/** A field of a request names a local path that cannot be used. */
+/** A field of a request contains an unusable local path. */
 export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("LocalPathInvalid", {
   field: Schema.String,
   path: Schema.String,

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { quoteInput } from "../words/quoted.ts"
 
-/** An upstream answered with a status that is not a success. `words` is what it said, without secrets, in one line. */
+/** An upstream answered with an unsuccessful status. `words` is its message on one line, without secrets. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
   call: Schema.String,
   upstream: Schema.Number,
   words: Schema.String,
-  /** For how many milliseconds it asked to be left alone. */
+  /** Delay that the upstream asks for, in milliseconds. */
   retryAfter: Schema.optional(Schema.Number)
 }) {
   override get message() {
@@ -14,11 +14,11 @@ export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("Upst
   }
 }
 
-/** An upstream could not be reached, or answered something that is not an answer. */
+/** An upstream could not be reached, or sent an invalid response. */
 export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
   call: Schema.String,
   reason: Schema.String,
-  /** True when the connection failed, so that a retry may help. */
+  /** True if the connection failed, so that a retry may help. */
   transport: Schema.Boolean
 }) {
   override get message() {
@@ -26,7 +26,7 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
   }
 }
 
-/** An upstream did not answer in full in time. */
+/** An upstream did not complete its response in time. */
 export class UpstreamTimeout extends Schema.TaggedError<UpstreamTimeout>()("UpstreamTimeout", {
   call: Schema.String,
   seconds: Schema.Number
@@ -36,7 +36,7 @@ export class UpstreamTimeout extends Schema.TaggedError<UpstreamTimeout>()("Upst
   }
 }
 
-/** A path segment that no URL can carry. */
+/** A path segment that a URL cannot contain. */
 export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()("PathSegmentRefused", {
   segment: Schema.String
 }) {
@@ -54,7 +54,7 @@ export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused"
   }
 }
 
-/** Input that cannot be put into a request. */
+/** Input that cannot be sent in a request. */
 export type Unsendable = PathSegmentRefused | BodyRefused
 
 export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | Unsendable

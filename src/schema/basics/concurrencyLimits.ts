@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Limit of concurrent use for each caller and for all together; one more is refused with 429. */
+/** Limit of concurrent use, per caller and in total; more are refused with 429. */
 export interface ConcurrencyLimit {
   readonly each: number
   readonly all: number
@@ -9,20 +9,20 @@ export interface ConcurrencyLimit {
 /** The event streams that a service serves: watchers of runs, and followers of logs. */
 export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
 
-/** The runs of a process that have not ended: those under way, and those that wait for them. */
+/** Unfinished runs of a process: in progress or queued. */
 export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }
 
 const fields = {
-  /** As many as there may be. */
+  /** Limit that was reached. */
   most: Schema.Number,
-  /** Caller that has reached its limit; absent for the limit of all callers. */
+  /** Caller that has reached its limit; absent if the limit is that of all callers. */
   caller: Schema.optional(Schema.String)
 }
 
-/** As many event streams are open as can be. */
+/** The maximum number of event streams is open. */
 export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", fields) {
   readonly status = 429
-  /** In seconds. */
+  /** Seconds. */
   readonly retryAfter = 10
   override get message() {
     const whose = this.caller === undefined ? "all callers together have" : `"${this.caller}" has`
@@ -31,10 +31,10 @@ export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooMan
   }
 }
 
-/** As many runs have not ended as may wait. */
+/** The maximum number of runs is unfinished. */
 export class TooManyRuns extends Schema.TaggedError<TooManyRuns>()("TooManyRuns", fields) {
   readonly status = 429
-  /** In seconds. */
+  /** Seconds. */
   readonly retryAfter = 30
   override get message() {
     const whose = this.caller === undefined ? "of all callers together" : `of "${this.caller}"`

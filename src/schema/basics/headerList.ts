@@ -1,5 +1,5 @@
 const token = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
-/** Headers that a request itself decides. */
+/** Headers that the HTTP client sets itself. */
 const ofRequest = /^(?:connection|content-.*|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
 const decoded = (text: string): string | undefined => {
@@ -16,7 +16,10 @@ const pairsOf = (text: string) =>
     return { name: part.slice(0, at).trim(), value: at < 1 ? undefined : decoded(part.slice(at + 1).trim()) }
   })
 
-/** Reason why a text is not a list of headers; undefined for one that is. It repeats nothing of the text. */
+/**
+ * Reason why a string is not a list of headers; undefined if it is. Never repeats the input, which may contain a
+ * secret.
+ */
 export const findHeadersRefusal = (text: string): string | undefined => {
   const pairs = pairsOf(text)
   if (pairs.some(({ name, value }) => !token.test(name) || value === undefined || !/^[\x20-\x7e]+$/.test(value))) {
@@ -25,7 +28,7 @@ export const findHeadersRefusal = (text: string): string | undefined => {
   return pairs.some(({ name }) => ofRequest.test(name)) ? "must not name headers that a request itself has" : undefined
 }
 
-/** The headers of a list, in the form of `OTEL_EXPORTER_OTLP_HEADERS`: names and percent-encoded values. */
+/** Parses a list of headers in the form of `OTEL_EXPORTER_OTLP_HEADERS`: names and percent-encoded values. */
 export const parseHeaderList = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     pairsOf(text).flatMap(({ name, value }) => value === undefined ? [] : [[name.toLowerCase(), value]])

@@ -1,16 +1,16 @@
-/** True for the addresses of link-local networks, where clouds serve the credentials of a machine. */
+/** True for link-local addresses, where clouds serve the credentials of a machine. */
 export const isLinkLocal = (address: string): boolean => {
   const plain = address.toLowerCase().replace(/^\[|\]$/g, "").replace(/^::ffff:(?=\d+\.)/, "")
   return /^169\.254(\.\d{1,3}){2}$/.test(plain) || /^fe[89ab][0-9a-f]:/.test(plain) || plain.startsWith("fd00:ec2:") ||
-    // An IPv4 address within an IPv6 one, as URLs write it.
+    // IPv4-mapped IPv6 address, as URLs write it.
     plain.startsWith("::ffff:a9fe:")
 }
 
-/** True for the names and addresses of this machine. */
+/** True for loopback names and addresses. */
 export const isThisMachine = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** Reason why nothing is sent to an address; undefined for one that may be used. */
+/** Reason to refuse the URL of an outgoing request; undefined if it may be used. */
 export const outboundUrlRefusal = (text: string): string | undefined => {
   if (!URL.canParse(text)) return "must be an https:// address"
   const { hostname, password, protocol, username } = new URL(text)

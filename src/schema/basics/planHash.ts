@@ -10,7 +10,7 @@ export const PlanHash = Schema.String.pipe(
 
 const mostMoved = 10
 
-/** The remedy for a stale plan, in the API's terms: the command line replaces it by its own. */
+/** Remedy for a stale plan in the API's terms; the command line replaces it with its own. */
 export const planAgain = "Make a new plan, and send its planHash"
 
 /** The message about a stale plan and the changes since it was made. */

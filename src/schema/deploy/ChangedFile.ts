@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { text, texts } from "../words/describedFields.ts"
 import { PlannedFile } from "./ContainerPlan.ts"
 
-/** Names of the variables by which two env files differ; never their values. */
+/** Names of the variables that differ between two env files; never their values. */
 export const ChangedVariables = Schema.Struct({
   added: texts("Variables that only the later file has.", ["TZ"]),
   changed: texts("Variables whose values differ."),
@@ -10,7 +10,7 @@ export const ChangedVariables = Schema.Struct({
 }).annotations({ identifier: "ChangedVariables" })
 export interface ChangedVariables extends Schema.Schema.Type<typeof ChangedVariables> {}
 
-/** Change of a file that a server keeps, with what differs in it. */
+/** Change of a file that is kept on a server, with its differences. */
 export const ChangedFile = Schema.Struct({
   name: text("The file, relative to the remote path.", "compose.yml"),
   change: PlannedFile.fields.change.annotations({

@@ -27,7 +27,7 @@ export const PlannedImage = Schema.Struct({
 }).annotations({ identifier: "PlannedImage" })
 export interface PlannedImage extends Schema.Schema.Type<typeof PlannedImage> {}
 
-/** A route whose requests a bridge takes over for a moment. */
+/** Route that a bridge serves temporarily. */
 export const BridgedRoute = Schema.Struct({
   host: text("The host name that it serves; empty where its rule names none.", "hello.example.com"),
   routeName: text("The name of its router in the proxy file.", "hello"),

@@ -5,11 +5,11 @@ import { field, flag, projectPath, serverId, text, texts } from "../words/descri
 import { appendSentence, cut } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 
-/** Status of a stack in one word. */
+/** Status of a stack. */
 export const StackStatus = Schema.Literal("healthy", "starting", "unhealthy", "exited", "missing")
 export type StackStatus = typeof StackStatus.Type
 
-/** Fate of a new version that is unhealthy at the time-out. */
+/** Action if a new version is still unhealthy at the timeout. */
 export const OnUnhealthy = Schema.Literal("rollback", "keep").annotations({
   message: () => ({ message: "must be rollback or keep", override: true })
 })
@@ -82,9 +82,9 @@ export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFail
   program: Schema.optionalWith(Schema.Literal("Deploy", "Rollback"), { default: () => "Deploy" as const }),
   step: Schema.String,
   reason: Schema.String,
-  /** State of the server now, as a sentence without its full stop; may be empty. */
+  /** Current state of the server, as a sentence without its full stop; may be empty. */
   state: Schema.optionalWith(Schema.String, { default: () => "" }),
-  /** 422 where a file of the project is at fault. */
+  /** 422 if a file of the project is invalid. */
   status: Schema.optionalWith(Schema.Number, { default: () => 500 })
 }) {
   override get message() {
@@ -92,7 +92,7 @@ export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFail
   }
 }
 
-/** Another process holds the remote path. */
+/** Another process has locked the remote path. */
 export class DeployLocked extends Schema.TaggedError<DeployLocked>()("DeployLocked", {
   remotePath: Schema.String,
   server: Schema.String,

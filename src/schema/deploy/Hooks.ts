@@ -5,7 +5,7 @@ import { text, texts } from "../words/describedFields.ts"
 const mostArguments = 100
 const mostCommands = 20
 
-/** Argument of a command, sent on a line of its own. */
+/** Argument of a command; sent as a line, so that control characters are refused. */
 const Argument = Schema.String.pipe(
   Schema.filter((text) =>
     // oxlint-disable-next-line no-control-regex
@@ -14,7 +14,7 @@ const Argument = Schema.String.pipe(
   )
 )
 
-/** A program and its arguments; no shell reads them. */
+/** Program with its arguments, executed without a shell. */
 export const HookCommand = Schema.NonEmptyArray(Argument).pipe(
   Schema.filter((words) =>
     (words[0] !== "" && words.length <= mostArguments) || "must begin with a program, and have up to 100 items"
@@ -33,7 +33,7 @@ export const DeployHooks = Schema.Struct({
 })
 export interface DeployHooks extends Schema.Schema.Type<typeof DeployHooks> {}
 
-/** Names of the hooks, which are the names of their steps. */
+/** Names of the hooks and of their steps. */
 export const HookName = Schema.Literal("beforeDeploy", "beforeStart", "afterDeploy")
 export type HookName = typeof HookName.Type
 

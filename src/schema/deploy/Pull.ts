@@ -21,7 +21,7 @@ export const PullRequest = Schema.Struct({
 }).annotations({ identifier: "PullRequest", ...strictBody })
 export interface PullRequest extends Schema.Schema.Type<typeof PullRequest> {}
 
-/** An item that arrived whole: how many files and bytes it was. */
+/** Completely pulled item, with its number of files and bytes. */
 export const Pulled = Schema.Struct({
   name: text("The name of the item in the request.", "data"),
   localPath: text("Where it is now.", "/home/ann/projects/hello/data"),
@@ -30,21 +30,21 @@ export const Pulled = Schema.Struct({
 }).annotations({ identifier: "Pulled" })
 export interface Pulled extends Schema.Schema.Type<typeof Pulled> {}
 
-/** An item that did not arrive, and why. */
+/** Item that failed, with the reason. */
 export const PullFailure = Schema.Struct({
   name: text("The name of the item in the request.", "data"),
   error: text("Why it did not arrive, and what became of what was there before.")
 }).annotations({ identifier: "PullFailure" })
 export interface PullFailure extends Schema.Schema.Type<typeof PullFailure> {}
 
-/** The outcome of a pull, in the order of its items. */
+/** Result of a pull, in the order of its items. */
 export const PullResult = Schema.Struct({
   pulled: Schema.Array(Pulled).annotations({ description: "The items that arrived whole." }),
   errors: Schema.Array(PullFailure).annotations({ description: "The items that did not." })
 }).annotations({ identifier: "PullResult" })
 export interface PullResult extends Schema.Schema.Type<typeof PullResult> {}
 
-/** A name or kind on the server that a pull does not write to this machine. */
+/** Name or type of a remote file that a pull does not write to this machine. */
 export class PullRefused extends Schema.TaggedError<PullRefused>()("PullRefused", {
   path: Schema.String,
   reason: Schema.String

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { flag, text, texts } from "../words/describedFields.ts"
 import { cut, quoteInput } from "../words/quoted.ts"
 
-/** An image that a release runs: the name that the compose file uses for it, and what that meant. */
+/** Image of a release: its name in the compose file, and the id that the name had. */
 export const ReleaseImage = Schema.Struct({
   name: text("Its name.", "hello:latest"),
   id: text("Its id on the server.", "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae")
@@ -41,7 +41,7 @@ export class ReleaseNotFound extends Schema.TaggedError<ReleaseNotFound>()("Rele
   release: Schema.NullOr(Schema.String),
   remotePath: Schema.String,
   server: Schema.String,
-  /** The ids that there are, newest first; `current` is one of them or null. */
+  /** Existing ids, newest first; `current` is one of them or null. */
   known: Schema.Array(Schema.String),
   current: Schema.NullOr(Schema.String)
 }) {
@@ -59,11 +59,11 @@ export class ReleaseNotFound extends Schema.TaggedError<ReleaseNotFound>()("Rele
   }
 }
 
-/** An image of a release is gone, so it cannot run. */
+/** The release cannot run, because the server no longer has one of its images. */
 export class ReleaseUnavailable extends Schema.TaggedError<ReleaseUnavailable>()("ReleaseUnavailable", {
   release: Schema.String,
   server: Schema.String,
-  /** The names of the images that the server has no longer, with their ids. */
+  /** Names and ids of the missing images. */
   missing: Schema.Array(Schema.String),
   current: Schema.NullOr(Schema.String),
   /** Other releases that can run. */

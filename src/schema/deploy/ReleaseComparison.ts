@@ -3,7 +3,7 @@ import { field, storedServerId, text } from "../words/describedFields.ts"
 import { ChangedFile } from "./ChangedFile.ts"
 import { Release, ReleaseImage } from "./Release.ts"
 
-/** A service of two releases, with the image that it runs in each. */
+/** Service in two releases, with its image in each. */
 export const ComparedService = Schema.Struct({
   name: text("The name of the service.", "web"),
   change: Schema.Literal("new", "changed", "same", "removed").annotations({

@@ -38,11 +38,11 @@ export const StackResult = Schema.Struct({
 }).annotations({ identifier: "StackResult" })
 export interface StackResult extends Schema.Schema.Type<typeof StackResult> {}
 
-/** Refusal of an action on a directory without a stack, or on a stack without containers. */
+/** The directory has no stack, or the stack has no containers. */
 export class StackMissing extends Schema.TaggedError<StackMissing>()("StackMissing", {
   remotePath: Schema.String,
   server: Schema.String,
-  /** Deployed, without any container. */
+  /** True if the stack is deployed but has no containers. */
   isEmpty: Schema.Boolean
 }) {
   readonly status = 404
@@ -54,13 +54,13 @@ export class StackMissing extends Schema.TaggedError<StackMissing>()("StackMissi
   }
 }
 
-/** A server did not do to a stack what it was asked to. */
+/** An action on a stack failed on the server. */
 export class StackFailed extends Schema.TaggedError<StackFailed>()("StackFailed", {
   action: Schema.Literal("stop", "start", "restart", "remove"),
   remotePath: Schema.String,
   server: Schema.String,
   reason: Schema.String,
-  /** State of its containers now, as a sentence without its full stop; empty if unknown. */
+  /** Current state of its containers, as a sentence without its full stop; empty if unknown. */
   state: Schema.String
 }) {
   readonly status = 502

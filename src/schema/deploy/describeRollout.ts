@@ -1,6 +1,6 @@
 import type { PlannedService } from "./ContainerPlan.ts"
 
-/** Describes the rollout of a service that `bridged` names; empty for all others. */
+/** Describes the rollout of a service listed in `bridged`; empty for other services. */
 export const describeRollout = ({ rollout, rolloutReason, routes = [] }: PlannedService): string => {
   const hosts = [...new Set(routes.map(({ host, routeName }) => host || routeName))].join(", ")
   if (rollout === "bridged") return `bridged: a second container takes the requests of ${hosts || "its port"} meanwhile`

@@ -6,7 +6,7 @@ export const filterChangedParts = ({ files, images }: Pick<ContainerPlan, "files
   images: images.filter(({ change }) => change !== "same")
 })
 
-/** Number of changes that every screen and command shows for a project. */
+/** Counts the changes of a project's plan, the same for every screen and command. */
 export const countChanges = (plan: Pick<ContainerPlan, "files" | "images">): number => {
   const { files, images } = filterChangedParts(plan)
   return files.length + images.length

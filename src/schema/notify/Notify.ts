@@ -26,9 +26,9 @@ export const NotifiedDrift = Schema.Struct({
 })
 export interface NotifiedDrift extends Schema.Schema.Type<typeof NotifiedDrift> {}
 
-/** A notification, as the format json sends it. */
+/** Notification as sent in the format json. */
 export const NotifyMessage = Schema.Struct({
-  /** The same for every attempt, so that a receiver recognizes what it has received already. */
+  /** The same for every attempt, so that a receiver can detect duplicates. */
   id: Schema.String,
   event: Schema.Literal(...NotifyEvent.literals, "test"),
   time: Schema.String,
@@ -48,7 +48,7 @@ export const NotifyTested = Schema.Struct({
 }).annotations({ identifier: "NotifyTested" })
 export interface NotifyTested extends Schema.Schema.Type<typeof NotifyTested> {}
 
-/** A target of notifications as lists show it, without its address and its secret. */
+/** Notification target in lists, without its address and secret. */
 export const ListedTarget = Schema.Struct({
   name: text("Its name.", "team"),
   format: text("Format of its notifications.", "slack"),
@@ -58,7 +58,7 @@ export const ListedTarget = Schema.Struct({
 }).annotations({ identifier: "NotifyTarget" })
 export interface ListedTarget extends Schema.Schema.Type<typeof ListedTarget> {}
 
-/** No target of the settings has this name. */
+/** The settings have no target of this name. */
 export class NotifyTargetUnknown extends Schema.TaggedError<NotifyTargetUnknown>()("NotifyTargetUnknown", {
   name: Schema.String,
   names: Schema.Array(Schema.String)
@@ -72,11 +72,11 @@ export class NotifyTargetUnknown extends Schema.TaggedError<NotifyTargetUnknown>
   }
 }
 
-/** A receiver did not take a notification. */
+/** A receiver rejected a notification. */
 export class NotifyFailed extends Schema.TaggedError<NotifyFailed>()("NotifyFailed", {
   name: Schema.String,
   reason: Schema.String,
-  /** Pause that the receiver asks for, in milliseconds. */
+  /** Delay that the receiver asks for, in milliseconds. */
   pause: Schema.optional(Schema.Number)
 }) {
   readonly status = 502

@@ -8,25 +8,25 @@ const saying = (words: string) => ({ message: () => ({ message: words, override:
 export const NotifyEvent = Schema.Literal("failed", "unhealthy", "succeeded", "rolledBack", "drift")
 export type NotifyEvent = typeof NotifyEvent.Type
 
-/** Events of a list of targets, each at least once. */
+/** Non-empty list of the events that a target subscribes to. */
 export const NotifyEvents = Schema.NonEmptyArray(NotifyEvent).annotations(
   saying(`must be a list of ${NotifyEvent.literals.join(", ")}`)
 )
 
-/** Form in which a target receives a notification. */
+/** Format of the notifications that a target receives. */
 export const NotifyFormat = Schema.Literal("json", "slack", "discord", "ntfy").annotations(
   saying("must be json, slack, discord or ntfy")
 )
 export type NotifyFormat = typeof NotifyFormat.Type
 
-/** Name of a target: it stands in addresses and in headers. */
+/** Name of a target, restricted for use in URLs and headers. */
 export const NotifyName = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, {
     message: () => "must be a name of up to 64 letters, digits, dots, hyphens and underscores"
   })
 )
 
-/** Address of a target. Those of chat services let everybody post who knows them, so that all of them are secrets. */
+/** Address of a target; always secret, because the URL of a chat webhook is enough to post. */
 export const NotifyUrl = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => outboundUrlRefusal(text) ?? true)))
 
 /** Address and secret of a target. */
@@ -35,11 +35,11 @@ export interface NotifyAccess {
   readonly secret: Option.Option<Redacted.Redacted>
 }
 
-/** Subscription of the settings to events. */
+/** Target in the settings, with the events that it subscribes to. */
 export interface NotifyTarget {
   readonly name: string
   readonly events: ReadonlyArray<NotifyEvent>
   readonly format: NotifyFormat
-  /** Resolved at each use; fails where a reference leads nowhere. */
+  /** Resolved on each use; fails if a reference cannot be resolved. */
   readonly access: Effect.Effect<NotifyAccess, SettingsInvalid | SettingUnresolved>
 }

@@ -13,7 +13,7 @@ export const BuildRequest = Schema.Struct({ projectPath }).annotations({
 })
 export interface BuildRequest extends Schema.Schema.Type<typeof BuildRequest> {}
 
-/** Outcome of a build script. */
+/** Result of a build script. */
 export const BuildResult = Schema.Struct({
   success: flag("True when the script ended with exit code 0."),
   tarFile: textOrNull("The name of the image archive that this build wrote; null when it wrote none.", "hello.tar"),

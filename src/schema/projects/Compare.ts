@@ -15,7 +15,7 @@ export interface CompareRequest extends Schema.Schema.Type<typeof CompareRequest
 export const ComparisonStatus = Schema.Literal("same", "different", "local-only", "remote-only")
 export type ComparisonStatus = typeof ComparisonStatus.Type
 
-/** The variables by which two env files differ: their names alone. */
+/** Names of the variables that differ between two env files. */
 export const KeyDifference = Schema.Struct({
   different: texts("The variables whose values differ.", ["TZ"]),
   localOnly: texts("The variables that only the local file has."),
@@ -46,7 +46,7 @@ export const ComparedFile = Schema.Struct({
 }).annotations({ identifier: "ComparedFile" })
 export interface ComparedFile extends Schema.Schema.Type<typeof ComparedFile> {}
 
-/** An image of a comparison. */
+/** Image in a comparison. */
 export const ComparedImage = Schema.Struct({
   name: text("The name that the archive gives to it.", "hello:latest"),
   status: Schema.Literal("same", "different", "local-only").annotations({
@@ -55,7 +55,7 @@ export const ComparedImage = Schema.Struct({
 }).annotations({ identifier: "ComparedImage" })
 export interface ComparedImage extends Schema.Schema.Type<typeof ComparedImage> {}
 
-/** A project beside its deployed copy, file by file. */
+/** Comparison of a project with its deployed copy, file by file. */
 export const Comparison = Schema.Struct({
   projectPath,
   serverId: storedServerId,

@@ -3,7 +3,7 @@ import { RemotePathText } from "../servers/RemotePath.ts"
 import { done, field, serverId, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
-/** Local file and remote file to show side by side. */
+/** Local and remote file to compare in the editor. */
 export const EditorDiffRequest = Schema.Struct({
   serverId,
   localPath: text("The local file: an absolute path on this machine.", "/home/ann/projects/hello/compose.yml"),

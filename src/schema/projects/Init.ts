@@ -23,7 +23,7 @@ export const InitRequest = Schema.Struct({
 })
 export interface InitRequest extends Schema.Schema.Type<typeof InitRequest> {}
 
-/** The files that were created, those that were there already, and the project as it is now. */
+/** Created files, existing files, and the resulting project. */
 export const InitResult = Schema.Struct({
   success: done,
   created: texts("The files that were written, since they were missing; with plan, that would be.", [

@@ -9,7 +9,7 @@ import { strictBody } from "../words/strict.ts"
 
 const Position = Schema.NullOr(Schema.Number)
 
-/** Reason why a file of a project cannot be used, and its place in the file. */
+/** Reason and position of a problem in a project file. */
 export const FileProblem = Schema.Struct({
   file: text("The absolute path of the file.", "/home/ann/projects/hello/container.json"),
   line: Position.annotations({ description: "The line, counted from 1; null for the whole file.", examples: [3] }),
@@ -20,18 +20,18 @@ export interface FileProblem extends Schema.Schema.Type<typeof FileProblem> {}
 
 const predicate = /^(is|has|must|cannot|needs) /
 
-/** A sentence about a file that cannot be used. Its name is cut before the place is added, which must not be lost. */
+/** Describes a problem in a file. Shortens the file name first, so that the position is never cut off. */
 export const formatFileProblem = ({ column, file, line, reason }: FileProblem): string =>
   `${cut(file)}${line === null ? "" : `:${line}:${column ?? 1}`}${predicate.test(reason) ? "" : ":"} ${reason}`
 
-/** A server and a directory there that a project is deployed to, with the id of the server where one is stored. */
+/** Server and remote directory of a project's deploys, with the server's id if it is stored. */
 export const ProjectTarget = Schema.Struct({
   serverId: text("The server that container.json names: its id, or what is written there where none is stored.", "1"),
   remotePath: text("Where it is deployed on that server.", "~/containers/hello")
 }).annotations({ identifier: "ProjectTarget" })
 export interface ProjectTarget extends Schema.Schema.Type<typeof ProjectTarget> {}
 
-/** A directory under the projects root that Berth can deploy, or nearly. */
+/** Directory under the projects root, complete or incomplete for a deploy. */
 export const LocalProject = Schema.Struct({
   name: text("The name of the directory.", "hello"),
   path: text("Its absolute path on this machine.", "/home/ann/projects/hello"),
@@ -67,7 +67,7 @@ export interface InspectRequest extends Schema.Schema.Type<typeof InspectRequest
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, example: unknown) =>
   Schema.optional(Schema.NullOr(schema)).annotations({ description, example })
 
-/** The most targets that a project may have. */
+/** Maximum number of targets of a project. */
 export const mostTargets = 32
 
 /** Entry of `targets`: a server, and a directory there unless it is the usual one. */
@@ -76,7 +76,7 @@ const ConfiguredTarget = Schema.Struct({
   remotePath: Schema.optional(Schema.NullOr(Schema.NonEmptyString))
 })
 
-/** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
+/** `container.json`: deployment of a project. Unknown keys are refused. */
 export const ContainerConfig = Schema.Struct({
   serverId: optional(Schema.String, "The id or the name of the stored server that the project is deployed to.", "main"),
   remotePath: optional(
@@ -130,13 +130,13 @@ export const ContainerConfig = Schema.Struct({
 }).annotations({ identifier: "ContainerConfig" })
 export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}
 
-/** File names that make a directory a container project, in the order in which they are looked for. */
+/** File names that identify a container project, in order of precedence. */
 export const imageFileNames = ["Dockerfile", "Containerfile"] as const
 export const composeFileNames = ["compose.yml", "compose.yaml", "docker-compose.yml", "docker-compose.yaml"] as const
 export const platformFileName = "platform.json"
 export const containerConfigName = "container.json"
 
-/** The names of the files by which a project is known, beside its image archives. */
+/** Names of the files that identify a project, in addition to image archives. */
 export const projectFileNames: ReadonlyArray<string> = [
   ...imageFileNames,
   ...composeFileNames,
@@ -144,7 +144,7 @@ export const projectFileNames: ReadonlyArray<string> = [
   containerConfigName
 ]
 
-/** The path is relative, missing, or no directory. */
+/** The path is relative, missing, or not a directory. */
 export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()("ProjectPathInvalid", {
   path: Schema.String,
   reason: Schema.String
@@ -155,7 +155,7 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
   }
 }
 
-/** The caller may only work under the projects root, and the path leads elsewhere. */
+/** The caller is limited to the projects root, and the path leads outside. */
 export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside", {
   path: Schema.String,
   root: Schema.String,
@@ -171,7 +171,7 @@ export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside"
   }
 }
 
-/** A file of the project cannot be used as it is; `place` is where in it, as far as that is known. */
+/** A file of the project is invalid; `place` is the position, if known. */
 export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()("ProjectFileInvalid", {
   file: Schema.String,
   place: Schema.optional(Schema.Struct({ line: Schema.Number, column: Schema.Number })),
@@ -186,7 +186,7 @@ export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()
   }
 }
 
-/** No project under the projects root has the name. */
+/** The projects root has no project of this name. */
 export class ProjectUnknown extends Schema.TaggedError<ProjectUnknown>()("ProjectUnknown", {
   name: Schema.String,
   known: Schema.Array(Schema.String)
@@ -199,7 +199,7 @@ export class ProjectUnknown extends Schema.TaggedError<ProjectUnknown>()("Projec
   }
 }
 
-/** The project names no server, and there is not exactly one. */
+/** The project names no server, and the number of stored servers is not one. */
 export class ProjectWithoutServer extends Schema.TaggedError<ProjectWithoutServer>()("ProjectWithoutServer", {
   name: Schema.String
 }) {

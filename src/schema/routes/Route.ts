@@ -3,7 +3,7 @@ import { Port } from "../servers/Server.ts"
 import { text } from "../words/describedFields.ts"
 import { describeParseError } from "../words/describeIssues.ts"
 
-/** The name of a route: it becomes the key of its routers and its service in the proxy file. */
+/** Name of a route: the key of its routers and service in the proxy file. */
 export const RouteName = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, {
     message: () => "must be letters, digits, \"_\" and \"-\", and start with a letter or digit"
@@ -14,7 +14,7 @@ export const RouteName = Schema.String.pipe(
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`)
 
-/** A host name in letters, digits, `-` and dots; other alphabets in their `xn--` form. */
+/** Host name of letters, digits, `-` and dots; other alphabets in their `xn--` form. */
 export const Domain = Schema.String.pipe(
   Schema.pattern(hostName, { message: () => "must be a host name like app.example.com" })
 )
@@ -40,7 +40,7 @@ export const TargetAddress = Schema.String.pipe(
   )
 )
 
-/** A route together with the address it sends requests to. */
+/** Route with its target address. */
 export const Route = Schema.Struct({ ...RouteRequest.fields, targetIp: TargetAddress })
 export interface Route extends Schema.Schema.Type<typeof Route> {}
 
@@ -72,7 +72,7 @@ export const RouteAbsent = Schema.Struct({
 export type AddRouteResult = typeof RouteAdded.Type | typeof RouteKept.Type
 export type RemoveRouteResult = typeof RouteRemoved.Type | typeof RouteAbsent.Type
 
-/** Something that takes a port. */
+/** User of a port. */
 export const PortUse = Schema.Struct({
   kind: Schema.Literal("variable", "route", "socket", "container", "project").annotations({
     description:
@@ -85,7 +85,7 @@ export const PortUse = Schema.Struct({
 }).annotations({ identifier: "PortUse" })
 export interface PortUse extends Schema.Schema.Type<typeof PortUse> {}
 
-/** The ports in use, ascending, and the one to take next; with the evidence when it is asked for. */
+/** Used ports, ascending, and the next port to use, with evidence on request. */
 export const NextPort = Schema.Struct({
   nextPort: Schema.Int.annotations({ description: "The port after the highest one in use.", examples: [2004] }),
   usedPorts: Schema.Array(Schema.Int.annotations({ description: "A port in use." })).annotations({
@@ -104,7 +104,7 @@ export const NextPort = Schema.Struct({
 }).annotations({ identifier: "NextPort" })
 export interface NextPort extends Schema.Schema.Type<typeof NextPort> {}
 
-/** A field of a route does not fit. */
+/** A field of a route is invalid. */
 export class RouteInvalid extends Schema.TaggedError<RouteInvalid>()("RouteInvalid", { reason: Schema.String }) {
   readonly status = 400
   override get message() {
@@ -112,7 +112,7 @@ export class RouteInvalid extends Schema.TaggedError<RouteInvalid>()("RouteInval
   }
 }
 
-/** Reads what is asked of a route out of anything; says which fields do not fit. */
+/** Creates a decoder of route input; its error lists all invalid fields. */
 export const makeRouteDecoder = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
   return (input: unknown): Either.Either<A, RouteInvalid> =>
@@ -122,7 +122,7 @@ export const makeRouteDecoder = <A, I>(schema: Schema.Schema<A, I>) => {
     )
 }
 
-/** The name belongs to a route with another target. */
+/** A route with another target has this name. */
 export class RouteTaken extends Schema.TaggedError<RouteTaken>()("RouteTaken", {
   routeName: Schema.String,
   reason: Schema.String
@@ -135,7 +135,7 @@ export class RouteTaken extends Schema.TaggedError<RouteTaken>()("RouteTaken", {
 
 const proxyFile = { file: Schema.String, server: Schema.String }
 
-/** The route leads to a bridge of a redeploy, which leads it back. Nothing was written. */
+/** The route leads to a bridge of a redeploy, which will restore it. Nothing was written. */
 export class RouteBridged extends Schema.TaggedError<RouteBridged>()("RouteBridged", {
   ...proxyFile,
   routeName: Schema.String,
@@ -173,7 +173,7 @@ export class ProxyFileUnreadable extends Schema.TaggedError<ProxyFileUnreadable>
   }
 }
 
-/** Writing the proxy file failed. `reason` says what became of its content. */
+/** Writing the proxy file failed. `reason` includes the state of its content. */
 export class ProxyFileNotWritten extends Schema.TaggedError<ProxyFileNotWritten>()("ProxyFileNotWritten", {
   ...proxyFile,
   reason: Schema.String
@@ -184,7 +184,7 @@ export class ProxyFileNotWritten extends Schema.TaggedError<ProxyFileNotWritten>
   }
 }
 
-/** Lock of the proxy file held by another editor for longer than a request may wait. Nothing was written. */
+/** Another editor has held the lock of the proxy file for longer than a request may wait. Nothing was written. */
 export class ProxyFileBusy extends Schema.TaggedError<ProxyFileBusy>()("ProxyFileBusy", {
   ...proxyFile,
   reason: Schema.String
@@ -195,7 +195,7 @@ export class ProxyFileBusy extends Schema.TaggedError<ProxyFileBusy>()("ProxyFil
   }
 }
 
-/** The settings do not say which server holds the proxy file, or where it sends requests. */
+/** The settings do not specify the server of the proxy file, or the address that it forwards to. */
 export class ProxySettingsInvalid extends Schema.TaggedError<ProxySettingsInvalid>()("ProxySettingsInvalid", {
   reason: Schema.String
 }) {
@@ -205,7 +205,7 @@ export class ProxySettingsInvalid extends Schema.TaggedError<ProxySettingsInvali
   }
 }
 
-/** Ports in use that the platform's token may not read: none can be handed out safely. */
+/** The platform's token cannot read a port in use, so no port can be allocated safely. */
 export class HostPortHidden extends Schema.TaggedError<HostPortHidden>()("HostPortHidden", {
   app: Schema.String,
   reason: Schema.String

@@ -15,7 +15,7 @@ export const RoutedApplication = Schema.Struct({
 }).annotations({ identifier: "RoutedApplication" })
 export interface RoutedApplication extends Schema.Schema.Type<typeof RoutedApplication> {}
 
-/** A route as the proxy file has it. */
+/** Route in the proxy file. */
 export const ListedRoute = Schema.Struct({
   routeName: text("The name of its router in the proxy file.", "hello"),
   domains: texts("The host names that its rule asks for; empty where it asks for something else.", [

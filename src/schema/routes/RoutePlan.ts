@@ -10,7 +10,7 @@ const action = Schema.Literal("add", "remove").annotations({
   message: () => ({ message: "must be \"add\" or \"remove\"", override: true })
 })
 
-/** A change of the proxy file that somebody thinks about. */
+/** Proposed change of the proxy file. */
 export const RoutePlanRequest = Schema.Struct({
   action,
   routeName: field(RouteName, "The name of the route in the proxy file."),

@@ -2,7 +2,7 @@ import { Either, Schema } from "effect"
 import { formatList, listSchemaFields } from "../words/expected.ts"
 import { makeRouteDecoder, type RouteInvalid } from "./Route.ts"
 
-/** Something has to be said about a route that was not said. `fields` are all that have to be said. */
+/** A required field of a route is missing or empty. `fields` lists all required ones. */
 export class RouteFieldsMissing extends Schema.TaggedError<RouteFieldsMissing>()("RouteFieldsMissing", {
   fields: Schema.Array(Schema.String)
 }) {
@@ -13,7 +13,7 @@ export class RouteFieldsMissing extends Schema.TaggedError<RouteFieldsMissing>()
 
 const isFilled = (value: unknown) => value !== undefined && value !== null && value !== ""
 
-/** Reads what somebody says of a route: first whether every field is there and not empty, then whether it fits. */
+/** Creates a decoder of a route: first requires every field to be non-empty, then validates them. */
 export const makeCompleteRouteDecoder = <A, I>(schema: Schema.Schema<A, I>) => {
   const fields = listSchemaFields(schema.ast)
   const read = makeRouteDecoder(schema)

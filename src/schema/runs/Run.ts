@@ -11,7 +11,7 @@ export type RunKind = typeof RunKind.Type
 export const RunState = Schema.Literal("queued", "running", "succeeded", "failed", "cancelled", "interrupted")
 export type RunState = typeof RunState.Type
 
-/** Tells whether a state is final. */
+/** True if a state is final. */
 export const isEnded = (state: RunState): boolean => state !== "queued" && state !== "running"
 
 const time = "2026-01-02T03:04:05.678Z"
@@ -24,7 +24,7 @@ export const StepProgress = Schema.Struct({
 }).annotations({ identifier: "StepProgress" })
 export interface StepProgress extends Schema.Schema.Type<typeof StepProgress> {}
 
-/** A step with its times, as ISO 8601 UTC. */
+/** Step with its times, in ISO 8601 UTC. */
 export const RunStep = Schema.Struct({
   ...Step.fields,
   startedAt: text("Start, in UTC.", time),
@@ -57,7 +57,7 @@ export const RequestedBy = Schema.Struct({
 }).annotations({ identifier: "RequestedBy" })
 export interface RequestedBy extends Schema.Schema.Type<typeof RequestedBy> {}
 
-/** Status and message with which the endpoint of a failed run answers. */
+/** Status and message of a failed run's endpoint. */
 export const RunError = Schema.Struct({
   status: number("HTTP status of the response; 200 if the response was the result.", 502),
   error: text("Message: what failed, why, and the next action.")
@@ -101,7 +101,7 @@ export const Run = Schema.Struct({
 }).annotations({ identifier: "Run" })
 export interface Run extends Schema.Schema.Type<typeof Run> {}
 
-/** The most runs that one page lists. */
+/** Maximum number of runs on a page. */
 export const maxRuns = 500
 
 const choices = (words: ReadonlyArray<string>) => ({

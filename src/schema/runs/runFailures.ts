@@ -10,11 +10,11 @@ export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound"
   }
 }
 
-/** A run of this kind, as the subject of a sentence. */
+/** Noun for a run of this kind in messages. */
 const nounOf = (kind: RunKind): string =>
   kind === "stack" ? "action on the stack" : kind === "deploy-all" ? "deploy to several servers" : kind
 
-/** A run that has ended cannot be cancelled any more. */
+/** The run has ended and can no longer be cancelled. */
 export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
   id: Schema.String,
   kind: RunKind,
@@ -29,7 +29,7 @@ export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
 /** Cancelled by a caller or by the shutdown of the service. */
 export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancelled", {
   kind: RunKind,
-  /** The step that it was at; null when it had not begun. */
+  /** Step at the time; null if the run had not begun. */
   step: Schema.NullOr(Schema.String),
   /** State after the run was undone, as a sentence without its full stop. */
   undone: Schema.optional(Schema.String)
@@ -45,9 +45,9 @@ export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancell
 export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInterrupted", {
   kind: RunKind,
   step: Schema.NullOr(Schema.String),
-  /** Tells whether the next start of the service resumes it. */
+  /** True if the next start of the service resumes the run. */
   resumes: Schema.Boolean,
-  /** State that it left and the next step, where known. */
+  /** Resulting state and the next step, if known. */
   state: Schema.optional(Schema.String)
 }) {
   readonly status = 503
@@ -63,7 +63,9 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
   }
 }
 
-/** Steps of deploys, rollbacks and what is done to stacks before which, and in which, nothing that runs is changed. */
+/**
+ * Steps of deploys, rollbacks and stack actions that, like all steps before them, leave running containers unchanged.
+ */
 const preparing: ReadonlyArray<string> = ["its beginning", "wait", "preflight", "pull", "upload", "stage"]
 
 const leftBehind = (kind: RunKind, step: string): string => {
@@ -88,7 +90,7 @@ const leftBehind = (kind: RunKind, step: string): string => {
   }
 }
 
-/** The runs' store cannot be used now. */
+/** The store of runs is unavailable. */
 export class RunStoreUnavailable extends Schema.TaggedError<RunStoreUnavailable>()("RunStoreUnavailable", {
   store: Schema.String,
   reason: Schema.String
@@ -99,7 +101,10 @@ export class RunStoreUnavailable extends Schema.TaggedError<RunStoreUnavailable>
   }
 }
 
-/** The service may not go on with a run: it has lost the store that it shares with others, or one of them has the run. */
+/**
+ * The service lost ownership of a run: the connection to the shared store broke, or another service has taken the run
+ * over.
+ */
 export class RunLost extends Schema.TaggedError<RunLost>()("RunLost", { id: Schema.String, kind: RunKind }) {
   readonly status = 503
   override get message() {
@@ -110,7 +115,7 @@ export class RunLost extends Schema.TaggedError<RunLost>()("RunLost", { id: Sche
   }
 }
 
-/** The service takes no new runs because it is ending. */
+/** The service is shutting down and accepts no new runs. */
 export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("ServiceStopping", {}) {
   readonly status = 503
   override get message() {
@@ -118,7 +123,7 @@ export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("Serv
   }
 }
 
-/** Reasons for which a run could not be started or ended early. */
+/** Reasons why a run could not start or ended early. */
 export type RunFailure =
   | RunCancelled
   | RunInterrupted

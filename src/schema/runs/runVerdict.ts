@@ -2,32 +2,32 @@ import { Predicate } from "effect"
 import type { Run } from "./Run.ts"
 
 /**
- * Judgement of a result: `unhealthy` is a version that was started, stays and is not healthy; `failed` did not do what was
- * asked for, a deploy whose version made way for the release before, for instance.
+ * Verdict on a result: `unhealthy` is a version that was started and kept but is not healthy; `failed` did not reach
+ * its goal, such as a deploy that was rolled back to the previous release.
  */
 export type RunVerdict = "done" | "unhealthy" | "failed"
 
 const field = (result: unknown, name: string): unknown =>
   Predicate.isRecord(result) && Object.hasOwn(result, name) ? result[name] : undefined
 
-/** Only these leave a stack that is meant to run; one that was stopped is `exited`. */
+/** Only these actions leave a stack that should run; after a stop, `exited` is the expected status. */
 const startsStack = ({ kind, subject: { action } }: Pick<Run, "kind" | "subject">): boolean =>
   kind === "stack" && (action === "start" || action === "restart")
 
-/** Judges the result of a run: its state, and the exit code and words of every door, derive from this alone. */
+/** Determines the verdict of a run. Its state, and the exit code and message of every client, depend only on this. */
 export const computeRunVerdict = (run: Pick<Run, "kind" | "subject">, result: unknown): RunVerdict => {
   if (field(result, "success") === false) return "failed"
   if (field(result, "healthy") === false) return "unhealthy"
   return startsStack(run) && field(result, "status") !== "healthy" ? "unhealthy" : "done"
 }
 
-/** Final message of a run: that of its result, else its error. */
+/** Final message of a run: from its result, else from its error. */
 export const findFinalMessage = ({ error, result }: Pick<Run, "error" | "result">): string | undefined => {
   const message = field(result, "message")
   return Predicate.isString(message) ? message : error?.error
 }
 
-/** Describes a failed result: the first line of its message, else the exit code of its script. */
+/** Describes an unsuccessful result: the first line of its message, else the exit code of its script. */
 export const describeShortfall = (result: unknown): string => {
   const message = field(result, "message")
   const [first = ""] = Predicate.isString(message) ? message.split("\n") : []

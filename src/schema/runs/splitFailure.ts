@@ -1,17 +1,17 @@
-/** Words of a failed run, apart: its cause, what stands on the server now, and what programs printed. */
+/** Parts of a failed run's message: its cause, the state of the server, and the output of programs. */
 export interface FailureParts {
   readonly cause: string
-  /** Empty where the words do not say. */
+  /** Empty if the message does not contain it. */
   readonly state: string
-  /** Further lines; empty without any. */
+  /** Further lines; empty if there are none. */
   readonly output: string
 }
 
-// Sentences of failures about the server begin so.
+// Matches the start of a sentence about the server's state.
 const stateSentence =
   /\. (?=(?:Nothing (?:on|was)|What (?:ran|runs)|Release \d+(?:, which ran| could)|The release before|The (?:files of the )?(?:previous|new) version)\b)/
 
-/** Takes the words of a failed run apart; a message of one sentence is all cause. */
+/** Splits the message of a failed run into its parts; a single sentence is the cause. */
 export const splitFailure = (words: string): FailureParts => {
   const [first = "", ...lines] = words.split("\n")
   const at = first.search(stateSentence)

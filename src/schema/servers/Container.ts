@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { flag, text, textOrNull } from "../words/describedFields.ts"
 
-/** A container. */
 export const Container = Schema.Struct({
   name: text("The container's name.", "hello-web-1"),
   status: text("State as Docker reports it.", "Up 3 hours (healthy)"),
@@ -23,7 +22,7 @@ export const DeployedProject = Schema.Struct({
 }).annotations({ identifier: "DeployedProject" })
 export interface DeployedProject extends Schema.Schema.Type<typeof DeployedProject> {}
 
-/** A container name as Docker allows it; nothing else reaches a server. */
+/** Container name as Docker allows it; other strings are never sent to a server. */
 export const ContainerName = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, {
     message: () => "must be a container name: letters, digits, \"_\", \".\" and \"-\""
@@ -31,7 +30,7 @@ export const ContainerName = Schema.String.pipe(
   Schema.maxLength(255)
 )
 
-/** The fewest and the most log lines that a caller may ask for. */
+/** Number of log lines that a caller may request. */
 export const LogLines = Schema.Int.pipe(Schema.between(1, 10_000))
 
 /** A logs request that names neither a container nor a stack. */
@@ -42,7 +41,7 @@ export class LogsTargetMissing extends Schema.TaggedError<LogsTargetMissing>()("
   }
 }
 
-/** Docker is not there, not answering, or its compose does not fit it. */
+/** Docker is missing or not responding, or its compose plugin does not match it. */
 export class DockerUnusable extends Schema.TaggedError<DockerUnusable>()("DockerUnusable", { reason: Schema.String }) {
   readonly status = 502
   override get message() {
@@ -50,7 +49,7 @@ export class DockerUnusable extends Schema.TaggedError<DockerUnusable>()("Docker
   }
 }
 
-/** A field of a logs request does not fit. */
+/** A field of a logs request is invalid. */
 export class LogsQueryInvalid extends Schema.TaggedError<LogsQueryInvalid>()("LogsQueryInvalid", {
   reason: Schema.String
 }) {

@@ -17,7 +17,7 @@ export const TerminalSize = Schema.Struct({
 }).annotations({ identifier: "TerminalSize", ...strictBody })
 export interface TerminalSize extends Schema.Schema.Type<typeof TerminalSize> {}
 
-/** The terminal that a command runs on. */
+/** Terminal of a command. */
 export const ExecTerminal = Schema.Struct({
   ...TerminalSize.fields,
   type: Schema.String.pipe(
@@ -44,7 +44,7 @@ export const ExecRequest = Schema.Struct({
 }).annotations({ identifier: "ExecRequest", ...strictBody })
 export interface ExecRequest extends Schema.Schema.Type<typeof ExecRequest> {}
 
-/** Input for a command under way. */
+/** Input for a running command. */
 export const ExecInput = Schema.Struct({
   data: Schema.Uint8ArrayFromBase64.annotations({
     description: "Bytes in base64.",
@@ -60,14 +60,14 @@ export const ExecInput = Schema.Struct({
 }).annotations({ identifier: "ExecInput", ...strictBody })
 export interface ExecInput extends Schema.Schema.Type<typeof ExecInput> {}
 
-/** Answer to input. */
+/** Confirmation of received input. */
 export const ExecInputTaken = Schema.Struct({
   received: number("Bytes of input that were taken so far; send what follows them.", 1_024),
   ended: flag("True when the end of the input was taken, too.")
 }).annotations({ identifier: "ExecInputTaken" })
 export interface ExecInputTaken extends Schema.Schema.Type<typeof ExecInputTaken> {}
 
-/** A command under way, as its first event tells it. */
+/** First event of a running command. */
 export const ExecOpened = Schema.Struct({
   exec: text("The id, for its input, its size and its end.", "0f8e5d7c6b5a49382716051423324150"),
   container: text("The container.", "hello-web-1"),
@@ -76,14 +76,14 @@ export const ExecOpened = Schema.Struct({
 }).annotations({ identifier: "ExecOpened" })
 export interface ExecOpened extends Schema.Schema.Type<typeof ExecOpened> {}
 
-/** Output of a command under way, in base64. */
+/** Output of a running command, in base64. */
 export const ExecOutput = Schema.Struct({
   stream: Schema.Literal("stdout", "stderr"),
   data: Schema.Uint8ArrayFromBase64
 })
 export interface ExecOutput extends Schema.Schema.Type<typeof ExecOutput> {}
 
-/** End of a command: its exit code; null where it was killed. */
+/** Exit code of a command; null if it was killed. */
 export const ExecExit = Schema.Struct({ code: Schema.NullOr(Schema.Int) })
 export interface ExecExit extends Schema.Schema.Type<typeof ExecExit> {}
 
@@ -92,7 +92,7 @@ export type ExecEvent =
   | { readonly event: "output"; readonly data: ExecOutput }
   | { readonly event: "exit"; readonly data: ExecExit }
 
-/** The command was not started, or is not under way. */
+/** The command was not started, or is not running. */
 export class ExecRefused extends Schema.TaggedError<ExecRefused>()("ExecRefused", {
   status: Schema.Literal(403, 404, 409, 422),
   reason: Schema.String
@@ -102,7 +102,7 @@ export class ExecRefused extends Schema.TaggedError<ExecRefused>()("ExecRefused"
   }
 }
 
-/** A command under way was ended by Berth. */
+/** Berth ended a running command. */
 export class ExecEnded extends Schema.TaggedError<ExecEnded>()("ExecEnded", { reason: Schema.String }) {
   readonly status = 409
   override get message() {

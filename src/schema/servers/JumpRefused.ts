@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Jump hosts that cannot be used. The reason follows the name of the field or setting. */
+/** Invalid jump hosts. The reason follows the name of the field or setting. */
 export class JumpRefused extends Schema.TaggedError<JumpRefused>()("JumpRefused", { reason: Schema.String }) {
   readonly status = 400
   override get message() {

@@ -6,7 +6,7 @@ export type LogSource =
   | { readonly kind: "container"; readonly name: string }
   | { readonly kind: "stack"; readonly remotePath: string }
 
-/** Predicate of a sentence about a log's missing container, stack or service. */
+/** Describes the missing container, stack or service of a log, as the predicate of a sentence. */
 export const describeMissingSource = (source: LogSource, server: string, service = ""): string =>
   `there is no ${service === "" ? "" : `service ${quoteInput(service)} of the `}${
     source.kind === "stack" ? `stack at ${cut(source.remotePath)}` : `container named ${cut(source.name)}`
@@ -15,7 +15,7 @@ export const describeMissingSource = (source: LogSource, server: string, service
 
 /** The container, or a stack in that directory, does not exist. */
 export class NothingToFollow extends Schema.TaggedError<NothingToFollow>()("NothingToFollow", {
-  /** Reason in the words of `noSource`. */
+  /** Reason, worded by `noSource`. */
   reason: Schema.String
 }) {
   readonly status = 404
@@ -28,7 +28,7 @@ const project = Schema.optionalWith(Schema.String, { exact: true }).annotations(
   description: "The name of the project; absent where one log is followed."
 })
 
-/** One line that a container wrote, as it comes. */
+/** Line of a container's log, sent as it is written. */
 export const LogLine = Schema.Struct({
   project,
   time: Schema.String.annotations({
@@ -47,14 +47,14 @@ export const LogLine = Schema.Struct({
 }).annotations({ identifier: "LogLine" })
 export interface LogLine extends Schema.Schema.Type<typeof LogLine> {}
 
-/** Lines that a slow reader did not get, since they came faster than it read. */
+/** Number of lines that were dropped because the reader was too slow. */
 export const LogLinesDropped = Schema.Struct({
   project,
   lines: Schema.Int.annotations({ description: "Number of lines left out here." })
 }).annotations({ identifier: "LogLinesDropped" })
 export interface LogLinesDropped extends Schema.Schema.Type<typeof LogLinesDropped> {}
 
-/** A project whose log cannot be followed, or not any more; those of the others go on. */
+/** Project whose log cannot be followed, or no longer; the other logs continue. */
 export const LogUnavailable = Schema.Struct({
   project: Schema.String.annotations({ description: "The name of the project." }),
   error: Schema.String.annotations({ description: "Reason." })
@@ -68,7 +68,7 @@ export type LogEvent =
   | { readonly event: "unavailable"; readonly data: LogUnavailable }
   | { readonly event: "end"; readonly data: Readonly<Record<string, never>> }
 
-/** Tests whether a line contains a text, letters A to Z in either case. */
+/** Creates a test if a line contains a text, ignoring the case of A to Z. */
 export const makeLineFilter = (contains: string) => {
   const lower = (text: string) => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   const wanted = lower(contains)
@@ -85,7 +85,7 @@ export const Contains = Schema.String.pipe(
   })
 )
 
-/** A point in time that bounds logs: a time, or how long ago. */
+/** Time limit of logs: a time, or an age. */
 export const Since = Schema.String.pipe(
   Schema.filter((text) => ago.test(text) || (time.test(text) && Number.isFinite(Date.parse(text))), {
     message: () => "must be a time like 2026-01-02T03:04:05Z, or how long ago: 30s, 10m, 2h or 1d"
@@ -95,8 +95,8 @@ export const Since = Schema.String.pipe(
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
 /**
- * A point in time as the scripts on a server take it: a time in UTC, or `-` and how many seconds ago by the server's
- * own clock. Empty for no such point.
+ * Converts a time limit for the scripts on a server: a UTC time, or `-` and an age in seconds by the server's own
+ * clock. Empty without a limit.
  */
 export const formatSinceArgument = (since: string | undefined): string => {
   const [, number = "", unit = ""] = ago.exec(since ?? "") ?? []

@@ -1,16 +1,16 @@
 import { Either, Schema } from "effect"
 
-/** One spelling for one directory: no doubled, dotted or trailing slashes. */
+/** Normalizes a path: no doubled, dotted or trailing slashes. */
 export const normalizeRemotePath = (path: string): string =>
   path.split("/").filter((segment, index) => index === 0 || (segment !== "" && segment !== ".")).join("/")
 
 const longestPath = 4096
 const loneSurrogate = /\p{Surrogate}/u
 
-// The home and the root have many spellings (`~/.`, `//`): the path is judged in its one spelling.
+// Checks the normalized path, because the home and the root have many spellings (`~/.`, `//`).
 const problem = (path: string): string | undefined => {
   if (/[\0\r\n]/.test(path)) return "must not contain a line break or NUL"
-  // It would reach the server as another name.
+  // UTF-8 cannot encode it, so the server would receive another name.
   if (loneSurrogate.test(path)) return "must not contain half a surrogate pair"
   if (new TextEncoder().encode(path).length > longestPath) return "must not be longer than 4 KiB"
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
@@ -29,10 +29,10 @@ const documented = {
 /** A directory or file on a server: absolute, or below the home of the server's user as `~/…`. */
 export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(documented)
 
-/** The same in a request body; decoded later, so that an unknown server is reported first. */
+/** Remote path in a request body; validated later, so that an unknown server is reported first. */
 export const RemotePathText = Schema.String.annotations(documented)
 
-/** A field of a request that is not a path on a server. */
+/** A field of a request is not a valid remote path. */
 export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("RemotePathInvalid", {
   field: Schema.String,
   reason: Schema.String
@@ -52,10 +52,13 @@ const accepted = (
     ? Either.right(normalizeRemotePath(path))
     : Either.left(new RemotePathInvalid({ field, reason }))
 
-/** The path that a field of a request holds, in its one spelling. */
+/** Validates and normalizes the remote path in a field of a request. */
 export const parseRemotePath = (field: string, path: string) => accepted(field, path, problem(path))
 
-/** The same for the directory of a stack that is written to: never where Berth keeps its notes of another one. */
+/**
+ * Validates and normalizes the directory of a stack that is written to; `.berth`, the directory of a stack's releases,
+ * is refused.
+ */
 export const parseStackPath = (field: string, path: string) =>
   accepted(
     field,

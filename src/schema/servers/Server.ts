@@ -10,7 +10,7 @@ export const Port = Schema.Number.pipe(Schema.int(), Schema.between(1, 65535)).a
   message: () => ({ message: "must be a whole number from 1 to 65535", override: true })
 })
 
-/** A deployment server as every reply shows it: no credential is part of it. */
+/** Deployment server as returned to callers, without credentials. */
 export const Server = Schema.Struct({
   id: text("Identifier in requests.", "1"),
   name: text("Display name.", "Main"),
@@ -27,7 +27,7 @@ export interface Server extends Schema.Schema.Type<typeof Server> {}
 
 const keptOrCleared = "Left out, what is stored stays; null clears it."
 
-// The settings file is read anew for each request: it must not grow without bounds.
+// Bounds the settings file, which is read again for each request.
 const ShortText = Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
 )
@@ -39,7 +39,7 @@ const oneLine = (text: string): string | true => {
   if (/[\0\r\n]/.test(text)) return "must be one line"
   return text.trimStart() === text || "must not start with a space"
 }
-/** A text of one line that is not empty. */
+/** Non-empty string of one line. */
 export const OneLine = ShortText.pipe(Schema.filter(oneLine))
 
 const longestHost = 253
@@ -52,7 +52,7 @@ const hostName = (text: string): string | true => {
 }
 const Host = OneLine.pipe(Schema.filter(hostName))
 
-/** Jump hosts as OpenSSH's `-J` takes them; null for a blank text. */
+/** Jump hosts as in OpenSSH's `-J`; null for a blank string. */
 export const JumpList = Schema.transform(
   ShortText.pipe(
     Schema.filter((text) => normalizeJumpList(text) === null || parseJumpHosts(text) !== undefined || jumpShape)
@@ -61,17 +61,17 @@ export const JumpList = Schema.transform(
   { strict: true, decode: normalizeJumpList, encode: (jump) => jump ?? "" }
 )
 
-// A key is refused before anything else is said about it: nothing of it may come back.
+// Refuses a key before other checks, because their messages could repeat parts of it.
 const keyFile = (text: string): string | true =>
   text.includes("-----BEGIN") ? "is the path of a key file, not its content" : oneLine(text)
 const KeyFile = ShortText.pipe(Schema.filter(keyFile))
 
-/** The SSH port of a server that names none. */
+/** Default SSH port of a server. */
 export const usualSshPort = 22
 
 /**
- * A server as a caller sends it. Credentials are stored and never returned: one that is left out keeps its stored
- * value, `null` clears it.
+ * Server as sent by a caller. Credentials are stored and never returned: an omitted one keeps its stored value, `null`
+ * clears it.
  */
 export const ServerInput = Schema.Struct({
   id: Schema.optional(Schema.NullOr(Schema.String)).annotations({
@@ -113,13 +113,13 @@ export interface Credentials {
 /** A stored server together with its resolved credentials. */
 export interface ServerAccess extends Server {
   readonly credentials: Credentials
-  /** The jump host that its connection goes through, itself perhaps reached through another one. */
+  /** Jump host of its connection, which may itself have a jump host. */
   readonly via?: ServerAccess
 }
 
 const mostNamed = 20
 
-/** No stored server has this id or this name. `stored` are the ones that there are. */
+/** No stored server has this id or name. `stored` lists the existing ones. */
 export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", {
   id: Schema.String,
   stored: Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })))
@@ -139,7 +139,7 @@ export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("Server
   }
 }
 
-/** Several stored servers have this name, and none has it as its id. */
+/** Several stored servers have this name, and none has it as id. */
 export class ServerAmbiguous extends Schema.TaggedError<ServerAmbiguous>()("ServerAmbiguous", {
   name: Schema.String,
   ids: Schema.Array(Schema.String)

@@ -10,7 +10,7 @@ export const Fingerprint = Schema.String.pipe(
   })
 )
 
-/** A server whose connection is tested, stored or not. */
+/** Server to test, stored or not. */
 export const ServerTestRequest = Schema.Struct({
   ...ServerInput.fields,
   hostKey: Schema.optional(Schema.NullOr(Fingerprint)).annotations({
@@ -31,7 +31,7 @@ export const ServerCheck = Schema.Struct({
 }).annotations({ identifier: "ServerCheck" })
 export interface ServerCheck extends Schema.Schema.Type<typeof ServerCheck> {}
 
-/** The key by which a server shows that it is itself. */
+/** Host key that a server presented. */
 export const ShownHostKey = Schema.Struct({
   type: text("Its type.", "ssh-ed25519"),
   fingerprint: text(

@@ -4,7 +4,7 @@ import { strictBody } from "../words/strict.ts"
 import { OneLine, ServerInput } from "./Server.ts"
 import { Fingerprint } from "./ServerTest.ts"
 
-/** A server that is to be stored, and the host key that somebody has compared. */
+/** Server to store, and the host key that the user confirmed. */
 export const ServerToStore = Schema.Struct({
   ...ServerInput.fields,
   newId: Schema.optional(Schema.NullOr(OneLine)).annotations({
@@ -47,7 +47,7 @@ export class ServerTaken extends Schema.TaggedError<ServerTaken>()("ServerTaken"
   }
 }
 
-/** A server is known by another host key than the one that is confirmed for it. */
+/** The remembered host key of a server differs from the confirmed one. */
 export class HostKeyTaken extends Schema.TaggedError<HostKeyTaken>()("HostKeyTaken", {
   host: Schema.String,
   port: Schema.Number,

@@ -3,7 +3,7 @@ import { cut } from "../words/quoted.ts"
 
 const where = { server: Schema.String, host: Schema.String, port: Schema.Number }
 
-/** No connection: refused, unroutable, unresolvable or too slow. */
+/** Connection failed: refused, no route, unknown host, or timed out. */
 export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("ServerUnreachable", {
   ...where,
   reason: Schema.String
@@ -14,7 +14,7 @@ export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("
   }
 }
 
-/** The server answered and turned the log-in down. `unused` says why a stored credential was not shown to it. */
+/** The server rejected the log-in. `unused` is the reason why a stored credential was not tried. */
 export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...where,
   username: Schema.String,
@@ -32,12 +32,12 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
   }
 }
 
-/** The server shows another host key than the one remembered; no credential was sent. */
+/** The server's host key differs from the remembered one; no credential was sent. */
 export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKeyChanged", {
   ...where,
   remembered: Schema.String,
   presented: Schema.String,
-  /** The file that the remembered keys are in. */
+  /** File of the remembered host keys. */
   file: Schema.String,
   isRevoked: Schema.optional(Schema.Boolean)
 }) {
@@ -52,7 +52,7 @@ export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKe
   }
 }
 
-/** The connection broke while something ran on it. */
+/** The connection broke during an operation. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   ...where,
   reason: Schema.String
@@ -63,7 +63,7 @@ export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("Connec
   }
 }
 
-/** A remote command did not end in time; its channel was closed. */
+/** A remote command timed out; its channel was closed. */
 export class RemoteTimeout extends Schema.TaggedError<RemoteTimeout>()("RemoteTimeout", {
   ...where,
   what: Schema.String,
@@ -75,7 +75,7 @@ export class RemoteTimeout extends Schema.TaggedError<RemoteTimeout>()("RemoteTi
   }
 }
 
-/** A remote command that stays open was silent for too long; its channel was closed. */
+/** A remote command that stays open sent nothing for too long; its channel was closed. */
 export class RemoteSilent extends Schema.TaggedError<RemoteSilent>()("RemoteSilent", {
   ...where,
   what: Schema.String,
@@ -88,11 +88,11 @@ export class RemoteSilent extends Schema.TaggedError<RemoteSilent>()("RemoteSile
   }
 }
 
-/** A remote command wrote more than can be meant; its channel was closed. */
+/** A remote command exceeded its output limit; its channel was closed. */
 export class RemoteOutputTooLong extends Schema.TaggedError<RemoteOutputTooLong>()("RemoteOutputTooLong", {
   ...where,
   what: Schema.String,
-  /** The limit that it passed, in words: `8 MiB`. */
+  /** Exceeded limit, in words: `8 MiB`. */
   limit: Schema.String,
   /** Remedy for the user. */
   help: Schema.String
@@ -104,7 +104,7 @@ export class RemoteOutputTooLong extends Schema.TaggedError<RemoteOutputTooLong>
   }
 }
 
-/** sudo turned the command down. */
+/** sudo refused the command. */
 export class SudoRefused extends Schema.TaggedError<SudoRefused>()("SudoRefused", {
   ...where,
   words: Schema.String,
@@ -116,7 +116,7 @@ export class SudoRefused extends Schema.TaggedError<SudoRefused>()("SudoRefused"
   }
 }
 
-/** A remote command ended with a failure. `words` is what the server said. */
+/** A remote command failed. `words` is the server's message. */
 export class RemoteCommandFailed extends Schema.TaggedError<RemoteCommandFailed>()("RemoteCommandFailed", {
   ...where,
   what: Schema.String,
@@ -130,7 +130,7 @@ export class RemoteCommandFailed extends Schema.TaggedError<RemoteCommandFailed>
   }
 }
 
-/** SFTP could not do what was asked with a remote path. */
+/** An SFTP operation on a remote path failed. */
 export class RemoteFileFailed extends Schema.TaggedError<RemoteFileFailed>()("RemoteFileFailed", {
   ...where,
   path: Schema.String,
@@ -142,7 +142,7 @@ export class RemoteFileFailed extends Schema.TaggedError<RemoteFileFailed>()("Re
   }
 }
 
-/** A string that must not reach a server: NUL, CR or LF in it, or longer than 4 KiB. */
+/** String that must not be sent to a server: it contains NUL, CR or LF, or exceeds 4 KiB. */
 export class RemoteArgumentRefused extends Schema.TaggedError<RemoteArgumentRefused>()("RemoteArgumentRefused", {
   reason: Schema.String
 }) {
@@ -152,7 +152,7 @@ export class RemoteArgumentRefused extends Schema.TaggedError<RemoteArgumentRefu
   }
 }
 
-/** As many logs of a server are followed, and commands run in its containers, as its connection for that has room for. */
+/** The connection to a server has no capacity for another followed log or command in a container. */
 export class TooManyFollowers extends Schema.TaggedError<TooManyFollowers>()("TooManyFollowers", {
   server: Schema.String,
   most: Schema.Number
@@ -164,7 +164,7 @@ export class TooManyFollowers extends Schema.TaggedError<TooManyFollowers>()("To
   }
 }
 
-/** Everything that can go wrong between Berth and a server. */
+/** All failures of communication with a server. */
 export type SshError =
   | ServerUnreachable
   | AuthenticationFailed

@@ -11,7 +11,7 @@ export const SshDefaultsQuery = Schema.Struct({
   ).annotations({ description: "A host name, or the alias of a Host section.", examples: ["main"] })
 }).annotations(strictQuery)
 
-/** A field of a server that `~/.ssh/config` says. */
+/** Field of a server, as defined in `~/.ssh/config`. */
 export const SshDefault = Schema.Struct({
   field: Schema.Literal("host", "port", "username", "privateKey", "jump").annotations({ description: "The field." }),
   file: text("The file that says it.", "/home/ann/.ssh/config"),

@@ -9,7 +9,7 @@ interface Named {
 /** Compares names regardless of case. */
 export const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** The stored server with this id, or else the only one with this name. */
+/** Finds the stored server with this id, or else the only one with this name. */
 export const findServer = <A extends Named>(
   stored: ReadonlyArray<A>,
   idOrName: string

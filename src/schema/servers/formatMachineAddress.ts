@@ -5,6 +5,6 @@ export interface MachineAddress {
   readonly via?: MachineAddress
 }
 
-/** Identifies a machine by its address, and by the route to it where there is one. */
+/** Identifies a machine by its address, and by its jump hosts if any. */
 export const formatMachineAddress = ({ host, port, via }: MachineAddress): string =>
   `${host.toLowerCase()}:${port}${via === undefined ? "" : ` through ${formatMachineAddress(via)}`}`

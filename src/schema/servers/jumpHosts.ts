@@ -1,4 +1,4 @@
-/** A host that a connection goes through, as OpenSSH's `-J` names it. */
+/** Jump host, as in OpenSSH's `-J`. */
 export interface JumpHost {
   /** A host name, an IP address or an alias of `~/.ssh/config`. */
   readonly host: string
@@ -6,12 +6,15 @@ export interface JumpHost {
   readonly username?: string
 }
 
-/** The most jump hosts between this machine and a server. */
+/** Maximum number of jump hosts of a connection. */
 export const mostJumps = 8
 
 const hop = /^(?:([^@\s,/:]+)@)?(?:\[([0-9A-Fa-f:.%]+)\]|([A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))(?::(\d{1,5}))?$/
 
-/** Reads jump hosts, the nearest first: `[user@]host[:port]`, separated by commas; nothing where one is not like that. */
+/**
+ * Parses jump hosts, nearest first: `[user@]host[:port]`, separated by commas. Undefined if one is invalid or there are
+ * too many.
+ */
 export const parseJumpHosts = (text: string): ReadonlyArray<JumpHost> | undefined => {
   const hops = text.split(",").map((part): JumpHost | undefined => {
     const [, username, address, name, written] = hop.exec(part.trim()) ?? []
@@ -24,9 +27,9 @@ export const parseJumpHosts = (text: string): ReadonlyArray<JumpHost> | undefine
   return known.length === hops.length && hops.length <= mostJumps ? known : undefined
 }
 
-/** Jump hosts as they are written, without blanks around them; null for a blank text, which names none. */
+/** Trims a list of jump hosts; null for a blank string. */
 export const normalizeJumpList = (text: string): string | null => text.trim() || null
 
-/** Error text of a value that does not name jump hosts. */
+/** Error message for invalid jump hosts. */
 export const jumpShape =
   `must be [user@]host[:port], or up to ${mostJumps} of these separated by commas; a ProxyCommand cannot be used`

@@ -9,17 +9,17 @@ const Text = Schema.String.pipe(
   Schema.maxLength(longestText, { message: () => `must not be longer than ${longestText} characters` })
 )
 
-/** A value of a setting as JSON; null is none. */
+/** Value of a setting as JSON; null if it has none. */
 export const SettingJson = Schema.NullOr(
   Schema.Union(Text, Schema.Number, Schema.Boolean, Schema.Array(Text).pipe(Schema.maxItems(mostItems)))
 )
 export type SettingJson = typeof SettingJson.Type
 
-/** Kinds of values, as a form asks for them. */
+/** Kinds of values, for input forms. */
 export const SettingKind = Schema.Literal("text", "secret", "choice", "flag", "number", "list")
 export type SettingKind = typeof SettingKind.Type
 
-/** A setting and where its value comes from. */
+/** Setting and the source of its value. */
 export const Setting = Schema.Struct({
   name: text("Its dotted name.", "deploy.keepReleases"),
   kind: SettingKind.annotations({ description: "The kind of its value; durations and paths are text." }),
@@ -40,14 +40,14 @@ export const Setting = Schema.Struct({
 }).annotations({ identifier: "Setting" })
 export interface Setting extends Schema.Schema.Type<typeof Setting> {}
 
-/** A setting as one caller sees it. */
+/** Setting as one caller may see it. */
 export const ListedSetting = Schema.Struct({
   ...Setting.fields,
   refusal: textOrNull("Reason why this caller may not change it; null where it may.")
 }).annotations({ identifier: "ListedSetting" })
 export interface ListedSetting extends Schema.Schema.Type<typeof ListedSetting> {}
 
-/** All settings but the stored servers and the named tokens. */
+/** All settings except the stored servers and the named tokens. */
 export const SettingsList = Schema.Struct({
   file: text("The settings file.", "/home/ann/.config/berth/berth.yaml"),
   settings: Schema.Array(ListedSetting).annotations({ description: "Every setting." }),
@@ -76,7 +76,7 @@ export const SettingsChange = Schema.Struct({
 }).annotations({ identifier: "SettingsChange", ...strictBody })
 export interface SettingsChange extends Schema.Schema.Type<typeof SettingsChange> {}
 
-/** The directory that a change makes the projects' root. */
+/** Directory that a change sets as the projects root. */
 export const ProjectsRoot = Schema.Struct({
   path: text("Its absolute path.", "/home/ann/projects"),
   standing: Schema.Literal("usable", "missing", "not a directory", "unreadable").annotations({
@@ -97,7 +97,7 @@ export const SettingsChanged = Schema.Struct({
 }).annotations({ identifier: "SettingsChanged" })
 export interface SettingsChanged extends Schema.Schema.Type<typeof SettingsChanged> {}
 
-/** A new value that a setting cannot have. Nothing was written. */
+/** A new value is not valid for its setting. Nothing was written. */
 export class SettingRefused extends Schema.TaggedError<SettingRefused>()("SettingRefused", {
   setting: Schema.String,
   reason: Schema.String

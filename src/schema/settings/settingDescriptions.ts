@@ -1,6 +1,6 @@
 import type { SettingName } from "../Settings.ts"
 
-/** A sentence about each setting, for everything that lists them. */
+/** One-sentence description of each setting, for all lists of settings. */
 export const settingDescriptions: Readonly<Record<SettingName, string>> = {
   "token": "General token: the git host's falls back to it.",
   "projects.root": "Directory of the projects; callers with a token work only in it.",

@@ -16,12 +16,12 @@ import { formatList } from "../words/expected.ts"
 import { cut, quoteInput } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 
-/** Targets that a parallel deploy works on at once. */
+/** Number of targets that a parallel deploy works on concurrently. */
 export const targetsAtOnce = 4
 
 const hashOfTargets = "must be the planHash of a plan, as it was answered"
 
-/** The hashes of the plans of the targets, in their order, joined by dots. */
+/** Hashes of the targets' plans, in the order of the targets, joined by dots. */
 export const TargetsPlanHash = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9_-]{20,1000}(\.[A-Za-z0-9_-]{20,1000}){0,31}$/, { message: () => hashOfTargets })
 )
@@ -38,7 +38,7 @@ const wanted = {
   onUnhealthy: ContainerPlanRequest.fields.onUnhealthy
 }
 
-/** Project whose deploy to its targets is planned. */
+/** Project of a planned deploy to its targets. */
 export const TargetsPlanRequest = Schema.Struct(wanted).annotations({
   identifier: "TargetsPlanRequest",
   ...strictBody
@@ -87,7 +87,7 @@ export interface TargetsPlan extends Schema.Schema.Type<typeof TargetsPlan> {}
 export const TargetOutcome = Schema.Literal("deployed", "unhealthy", "rolledBack", "failed", "cancelled", "notTried")
 export type TargetOutcome = typeof TargetOutcome.Type
 
-/** A target after its turn. */
+/** Target with its outcome. */
 export const DeployedTarget = Schema.Struct({
   ...place,
   runId: textOrNull("The run of its deploy; null where none was started.", "01m80yqq5mpfzvahn1sfvx7mvm"),
@@ -110,7 +110,7 @@ export const TargetsResult = Schema.Struct({
 }).annotations({ identifier: "TargetsResult" })
 export interface TargetsResult extends Schema.Schema.Type<typeof TargetsResult> {}
 
-/** A request names a server that is not among the targets of the project. */
+/** The project has no target on the requested server. */
 export class TargetUnknown extends Schema.TaggedError<TargetUnknown>()("TargetUnknown", {
   project: Schema.String,
   server: Schema.String,

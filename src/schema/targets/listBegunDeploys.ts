@@ -1,9 +1,9 @@
 import type { Run } from "../runs/Run.ts"
 
-/** Deploy to one target, which a run has started as a run of its own. */
+/** Deploy to one target, started by another run as a run of its own. */
 export interface BegunDeploy {
   readonly id: string
-  /** Label of its target in the steps of the run. */
+  /** Label of the target in the steps of the run. */
   readonly label: string
 }
 

@@ -1,6 +1,6 @@
 import type { TargetOutcome } from "./Targets.ts"
 
-/** Outcomes of targets in words. */
+/** Labels of the outcomes. */
 export const outcomeWords: Readonly<Record<TargetOutcome, string>> = {
   deployed: "deployed",
   unhealthy: "deployed, not healthy",

@@ -7,7 +7,7 @@ export interface Repository {
   readonly name: string
 }
 
-/** A repository's webhook. */
+/** Webhook of a repository. */
 export const GitHook = Schema.Struct({
   id: Schema.Number,
   active: Schema.Boolean,
@@ -19,7 +19,7 @@ export const GitHook = Schema.Struct({
 }).annotations({ identifier: "GitHook" })
 export interface GitHook extends Schema.Schema.Type<typeof GitHook> {}
 
-/** The git host turned a call down. */
+/** The git host refused a call. */
 export class GitHostRefused extends Schema.TaggedError<GitHostRefused>()("GitHostRefused", {
   upstream: Schema.Number,
   words: Schema.String
@@ -30,7 +30,7 @@ export class GitHostRefused extends Schema.TaggedError<GitHostRefused>()("GitHos
   }
 }
 
-/** The git host could not be reached, did not answer in time, or answered something that is not an answer. */
+/** The git host could not be reached, timed out, or sent an invalid response. */
 export class GitHostUnavailable extends Schema.TaggedError<GitHostUnavailable>()("GitHostUnavailable", {
   call: Schema.String,
   reason: Schema.String

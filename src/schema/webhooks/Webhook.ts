@@ -3,7 +3,7 @@ import { flag, text, textOrNull } from "../words/describedFields.ts"
 import { suggestNearest } from "../words/nearest.ts"
 import { strictBody } from "../words/strict.ts"
 
-/** Applications of a webhook request; all of them when no name is given. */
+/** Applications of a webhook request; all by default. */
 export const WebhookRequest = Schema.Struct({
   appName: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The exact name of an application; all of them when it is left out."
@@ -40,7 +40,7 @@ export const WebhookTeardown = Schema.Struct({
 }).annotations({ identifier: "WebhookTeardown" })
 export interface WebhookTeardown extends Schema.Schema.Type<typeof WebhookTeardown> {}
 
-/** Problem that keeps pushes from deploying an application, and its remedy. */
+/** Problem that prevents pushes from deploying an application, with its remedy. */
 export const WebhookFinding = Schema.Struct({
   finding: text("Problem in one sentence.", "the hook is not active"),
   fix: text("Remedy.", "set up the webhook again")
@@ -74,7 +74,7 @@ export const WebhookStatus = Schema.Struct({
 }).annotations({ identifier: "WebhookStatus" })
 export interface WebhookStatus extends Schema.Schema.Type<typeof WebhookStatus> {}
 
-/** No application of the platform has the name that was asked for. */
+/** The platform has no application of the requested name. */
 export class ApplicationUnknown extends Schema.TaggedError<ApplicationUnknown>()("ApplicationUnknown", {
   appName: Schema.String,
   names: Schema.Array(Schema.String)
@@ -87,7 +87,7 @@ export class ApplicationUnknown extends Schema.TaggedError<ApplicationUnknown>()
   }
 }
 
-/** Application whose hook is tested. */
+/** Application to test the webhook of. */
 export const WebhookTestRequest = Schema.Struct({
   appName: Schema.String.annotations({ description: "The exact name of an application." })
 }).annotations({ identifier: "WebhookTestRequest", ...strictBody })

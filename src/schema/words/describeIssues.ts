@@ -4,7 +4,7 @@ import { findNearest } from "./nearest.ts"
 import { quoteInput } from "./quoted.ts"
 import { collectValidationIssues, type ValidationIssue } from "./validationIssues.ts"
 
-/** Nouns of a message for the parts of its subject. */
+/** Nouns for the subject of a message and its parts. */
 export interface Vocabulary {
   /** Noun for the whole: `The request`. */
   readonly whole: string
@@ -20,7 +20,7 @@ const nameOf = (key: PropertyKey): string => {
   return plainName.test(text) ? text : quoteInput(text.slice(0, 60))
 }
 
-/** A place as a reader of the file or body writes it: `files[0].name`. */
+/** Formats a path as in the file or body: `files[0].name`. */
 export const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key, index) =>
     typeof key === "number" || /^\d+$/.test(String(key))
@@ -35,7 +35,7 @@ const wrongWords = (mistakes: ReadonlyArray<ValidationIssue>, { whole }: Vocabul
     kind === "told" ? words : `${path.length === 0 ? whole : formatPath(path)} ${words}`
   )
 
-/** The unknown parts of one object, and the ones that there are. */
+/** Describes the unknown parts of one object, with suggestions and the known parts. */
 const unknownWords = (mistakes: ReadonlyArray<ValidationIssue>, { part }: Vocabulary): string => {
   const [first] = mistakes
   const known = first?.known ?? []
@@ -56,8 +56,8 @@ const groupedBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readon
 }
 
 /**
- * All mistakes in one message: what is missing, what does not fit, and then what nobody knows, with the nearest known
- * word and all of them. No value is shown.
+ * Combines mistakes in one message: missing fields, invalid ones, then unknown ones with the closest known name and all
+ * known names. Never shows a value.
  */
 export const describeIssues = (mistakes: ReadonlyArray<ValidationIssue>, vocabulary: Vocabulary): string => {
   const shown = mistakes.slice(0, mostTold)

@@ -9,7 +9,7 @@ export const isNothing = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isUndefinedKeyword(ast) || (SchemaAST.isLiteral(ast) && ast.literal === null) ||
   (SchemaAST.isUnion(ast) && ast.types.every(isNothing))
 
-/** Members of a union without null and undefined, nested unions flattened. */
+/** Flattened members of a union, without null and undefined. */
 const choicesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   SchemaAST.isUnion(ast) ? ast.types.flatMap(choicesOf) : isNothing(ast) ? [] : [ast]
 
@@ -26,11 +26,11 @@ const signaturesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.PropertySigna
   return SchemaAST.isTypeLiteral(object) && object.indexSignatures.length === 0 ? object.propertySignatures : []
 }
 
-/** The names of an object's fields; nothing when it may have any. */
+/** Names of an object's fields; empty if any field is allowed. */
 export const listSchemaFields = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   signaturesOf(ast).map(({ name }) => String(name))
 
-/** The names of the fields that an object needs; all that it may have where it needs none. */
+/** Names of an object's required fields; all fields if none is required. */
 export const listRequiredFields = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   const needed = signaturesOf(ast).filter(({ isOptional }) => !isOptional).map(({ name }) => String(name))
   return needed.length === 0 ? listSchemaFields(ast) : needed
@@ -93,7 +93,7 @@ const limits = (json: Bounds): string | undefined => {
   return Predicate.isNumber(exclusiveMinimum) ? `must be more than ${exclusiveMinimum}` : undefined
 }
 
-/** Describes the limit that a value of the right type violates, as far as the refinement declares it. */
+/** Describes the limit that a value of the right type violates, if the refinement declares one. */
 export const describeLimit = (ast: SchemaAST.Refinement): string =>
   Option.match(SchemaAST.getJSONSchemaAnnotation(ast), {
     onNone: () => undefined,

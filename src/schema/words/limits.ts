@@ -1,20 +1,20 @@
 /**
- * Limits of input that others wrote: users' files, requests, and the answers of platforms and servers. Input over a
- * limit is refused with a message that names it. Bytes unless stated otherwise.
+ * Limits of untrusted input: users' files, requests, and responses of platforms and servers. Input over a limit is
+ * refused with a message that names it. In bytes unless stated otherwise.
  */
 export const limits = {
   /** A file of a project or of the settings: `compose.yml`, `.env`, `container.json`, `platform.json`, `berth.yaml`. */
   file: 1024 * 1024,
-  /** The value of a variable, once the variables in it are put in. */
+  /** Value of a variable after interpolation. */
   value: 64 * 1024,
   /** Maximum nesting of arrays and objects in JSON. */
   jsonDepth: 64,
   /** Maximum nesting of collections in YAML. */
   yamlDepth: 64,
-  /** The names, values, signs and line breaks of a YAML text: what reading it costs. */
+  /** Names, values, punctuation and line breaks in YAML, which determine the cost of parsing. */
   yamlTokens: 50_000,
-  /** The same for the proxy file, which holds the routes of every application: some 1,000 of them. */
+  /** Tokens of the proxy file, which contains the routes of every application: enough for about 1,000. */
   proxyTokens: 150_000,
-  /** The anchors and aliases of a YAML text. */
+  /** Anchors and aliases in YAML. */
   yamlAliases: 1_000
 } as const

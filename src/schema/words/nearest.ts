@@ -22,12 +22,12 @@ const editDistance = (a: string, b: string): number => {
   return last[b.length] ?? Infinity
 }
 
-/** Longer words are not compared, which bounds the work for any input. */
+/** Longer words are not compared, to bound the work for any input. */
 const longest = 64
 
 /**
- * The known word that was probably meant by `word`: the one with the fewest typing mistakes, at most one for every three
- * characters, however its capitals, hyphens and underscores are written; nothing when all are further away.
+ * Finds the known word closest to `word`, ignoring case, hyphens and underscores. Allows one typo for every three
+ * characters, and at least one; undefined if no word is that close.
  */
 export const findNearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
   if (word.length > longest) return undefined
@@ -40,7 +40,7 @@ export const findNearest = (word: string, known: ReadonlyArray<string>): string 
   return best?.name
 }
 
-/** ` Did you mean "domain"?` where a known word is near, and nothing where none is: for the end of a sentence. */
+/** Suggestion for the end of a sentence, such as ` Did you mean "domain"?`; empty if no known word is close. */
 export const suggestNearest = (word: string, known: ReadonlyArray<string>): string => {
   const meant = findNearest(word, known)
   return meant === undefined ? "" : ` Did you mean "${meant}"?`

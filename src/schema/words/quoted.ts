@@ -1,12 +1,12 @@
 const longest = 150
 
-/** A path or name that a message shows as it is, with its middle cut out where it gets long. */
+/** Shortens a long path or name for a message by cutting out its middle. */
 export const cut = (text: string): string =>
   text.length <= longest ? text : `${text.slice(0, longest / 2 - 1)}…${text.slice(-longest / 2)}`
 
 const longestWord = 300
 
-/** A message in which what is one very long word, somebody's name or path, is cut. */
+/** Shortens very long words of a message, such as names or paths in user input. */
 export const withShortWords = (message: string): string =>
   message.replaceAll(/\S+/g, (word) => word.length > longestWord ? cut(word) : word)
 
@@ -16,7 +16,10 @@ export const quoteInput = (text: string): string => {
   return whole.length <= longest + 2 ? whole : `${whole.slice(0, longest).replace(/\\[^"\\]*$/, "")}…"`
 }
 
-/** Words that are perhaps somebody else's, and a sentence after them; nothing is added where that is empty. */
+/**
+ * Appends a sentence to text that may be foreign, adding a missing full stop. Returns the text unchanged if the
+ * sentence is empty.
+ */
 export const appendSentence = (words: string, sentence: string): string => {
   const end = words.trimEnd()
   return sentence === "" ? words : `${end}${/[.!?]$/.test(end) ? "" : "."} ${sentence}`

@@ -17,8 +17,8 @@ const everyMistake: SchemaAST.ParseOptions = { errors: "all", onExcessProperty: 
 
 const strictAs = (vocabulary: Vocabulary) => ({ parseOptions: everyMistake, decodingFallback: told(vocabulary) })
 
-/** Annotations for the body of a request: unknown fields are refused, and all mistakes are reported at once. */
+/** Annotations for a request body: refuses unknown fields and reports all mistakes at once. */
 export const strictBody = strictAs({ whole: "The request", part: "field" })
 
-/** The same for the query of a request. */
+/** Annotations for a request query: refuses unknown parameters and reports all mistakes at once. */
 export const strictQuery = strictAs({ whole: "The query", part: "query parameter" })

@@ -5,16 +5,16 @@ import { describeExpected, describeLimit, isNothing, listSchemaFields } from "./
 export interface ValidationIssue {
   readonly path: ReadonlyArray<PropertyKey>
   readonly kind: "missing" | "unknown" | "wrong" | "told"
-  /** Predicate after the field's name; of `told` mistakes the whole sentence. */
+  /** Predicate for the field's name; for `told` mistakes, the whole sentence. */
   readonly words: string
-  /** The fields that there are where an unknown one stands. */
+  /** Known fields of the object that contains an unknown one. */
   readonly known: ReadonlyArray<string>
 }
 
 /** Marks an issue whose message is a whole sentence already. */
 const told = Schema.Never.annotations({ identifier: "Told" }).ast
 
-/** An issue that says one sentence, whatever stands around it. */
+/** Creates an issue that is reported as this sentence, without its context. */
 export const makeSentenceIssue = (sentence: string): ParseResult.ParseIssue =>
   new ParseResult.Type(told, undefined, sentence)
 
@@ -32,7 +32,7 @@ const annotated = (ast: SchemaAST.Annotated, issue: ParseResult.ParseIssue) =>
       : { words: "is not valid", always: false }
   })
 
-/** Of the choices of a union those that a value comes nearest to, which have something to say about its inside. */
+/** Selects the first union member whose issues concern the inside of the value; else describes all members. */
 const unionIssues = (
   union: SchemaAST.Union,
   issues: ReadonlyArray<ParseResult.ParseIssue>,
@@ -94,7 +94,7 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
       if (Option.isSome(own)) return wrong(path, own.value.words)
       const issues = Array.ensure<ParseResult.ParseIssue>(issue.issues)
       if (SchemaAST.isUnion(issue.ast)) return unionIssues(issue.ast, issues, path)
-      // A list that has to hold something, and holds nothing.
+      // Empty list that requires an element.
       if (SchemaAST.isTupleType(issue.ast) && issues.some((each) => isMissing(each))) {
         return wrong(path, "must not be empty")
       }
@@ -108,6 +108,6 @@ const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Vali
 
 const isMissing = (issue: ParseResult.ParseIssue) => issue._tag === "Pointer" && issue.issue._tag === "Missing"
 
-/** Everything that is wrong, in the order in which it was found. */
+/** Lists all mistakes of an issue, in the order of discovery. */
 export const collectValidationIssues = (issue: ParseResult.ParseIssue): ReadonlyArray<ValidationIssue> =>
   issuesAt(issue, [])

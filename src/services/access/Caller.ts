@@ -5,16 +5,16 @@ import { type CallerRole, mayChange } from "./rights.ts"
 
 /** The sender of a request. */
 export interface Caller {
-  /** The name of its token, or user@machine where no token is required. */
+  /** Name of the caller's token, or user@machine if no token is required. */
   readonly name: string
   readonly role: CallerRole
   /** The user of this machine, who can read and write its files anyway. */
   readonly isLocal?: boolean
-  /** The setting that keeps this caller from its full role. */
+  /** Setting that restricts this caller to less than its full role. */
   readonly limitedBy?: "mcp.readOnly"
 }
 
-/** A caller with a valid token, or one that needs none. */
+/** A caller with a valid token, or one that does not need a token. */
 export interface KnownCaller extends Caller {
   readonly role: Role
 }
@@ -25,7 +25,7 @@ export const makeLocalCaller = (): KnownCaller => ({ name: formatUserAtMachine()
 /** A caller without a valid token. */
 export const anonymousCaller: Caller = { name: "nobody", role: "anonymous" }
 
-/** A caller as `mcp.readOnly` limits the requests of agents. */
+/** Caller restricted as `mcp.readOnly` requires for agents. */
 export const limitToReading = (caller: Caller): Caller =>
   mayChange(caller.role) ? { ...caller, role: "viewer", limitedBy: "mcp.readOnly" } : caller
 

@@ -4,14 +4,14 @@ import type { Role } from "../../schema/Settings.ts"
 /** The role of a caller; `anonymous` is a caller without a valid token. */
 export type CallerRole = Role | "anonymous"
 
-/** Callers that an endpoint is for: of a role at least; or all, some endpoints only without query parameters. */
+/** Callers allowed on an endpoint: a minimum role, or everyone (on some endpoints only without query parameters). */
 export type Access = "anyone" | "anyone without parameters" | Role
 
 const ranks: Readonly<Record<CallerRole, number>> = { anonymous: 0, viewer: 1, operator: 2 }
 
 const hasRole = (role: CallerRole, required: CallerRole): boolean => ranks[role] >= ranks[required]
 
-/** True when an endpoint is open to everybody, at least without query parameters. */
+/** True when an endpoint is open to every caller, at least without query parameters. */
 export const isOpen = (access: Access): boolean => access === "anyone" || access === "anyone without parameters"
 
 /** True when a role may send a request to an endpoint of this access. */
@@ -34,7 +34,7 @@ export const mayChange = (role: CallerRole): boolean => hasRole(role, "operator"
 /** True when a role may read values of variables, which may be credentials. */
 export const maySeeValues = (role: CallerRole): boolean => hasRole(role, "operator")
 
-/** True when commands in containers may be run through a door: it is for people, and for programs that they write. */
+/** True when a door may run commands in containers. Agents may not: exec is meant for users and their own programs. */
 export const mayExec = (door: RequestedBy["door"]): boolean => door !== "mcp"
 
 /** True when a caller is the same as before, with at least the same rights. */

@@ -2,7 +2,7 @@ import { Deferred, Effect, Schema, Stream } from "effect"
 import { createGunzip } from "node:zlib"
 import { streamBytes, writeChunk } from "./streamBytes.ts"
 
-/** Bytes that should have been gzip are not, or end too early. */
+/** The bytes are not valid gzip, or are truncated. */
 export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFailed", { reason: Schema.String }) {
   readonly status = 500
   override get message() {
@@ -10,7 +10,7 @@ export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFail
   }
 }
 
-/** The decompressed bytes as they come, in chunks of 256 KiB, with back-pressure. */
+/** Decompresses a gzip stream in chunks of 256 KiB, with back-pressure. */
 export const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | GunzipFailed> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const broken = yield* Deferred.make<never, E | GunzipFailed>()

@@ -9,7 +9,10 @@ const level = 1
 export const computeCompressionRatio = (sample: Uint8Array): number =>
   sample.length === 0 ? 1 : gzipSync(sample, { level }).length / sample.length
 
-/** The bytes as a gzip stream, with back-pressure. Chunks may be lent: each is read before the next one is asked for. */
+/**
+ * Compresses a stream with gzip, with back-pressure. Chunks may be lent: each is consumed before the next one is
+ * pulled.
+ */
 export const compress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const broken = yield* Deferred.make<never, E>()

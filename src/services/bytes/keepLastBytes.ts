@@ -1,8 +1,11 @@
 const smallest = 4 * 1024
 
-/** Keeps the last bytes of a stream, up to a limit. What it costs depends on the bytes, not on how they are cut up. */
+/**
+ * Keeps the last bytes of a stream, up to a limit. The cost depends on the number of bytes, not on the size of the
+ * chunks.
+ */
 export const keepLastBytes = (limit: number) => {
-  // Bytes gather behind each other; when there is no room, the last ones move to the front.
+  // Chunks are appended; when the buffer is full, its last `limit` bytes move to the front.
   const most = limit + Math.max(smallest, Math.ceil(limit / 4))
   let memory = Buffer.allocUnsafe(Math.min(most, smallest))
   let used = 0
@@ -30,7 +33,7 @@ export const keepLastBytes = (limit: number) => {
         used += piece.length
       }
     },
-    /** The bytes as UTF-8. Bytes that are none show as the replacement character; a letter that was cut is left out. */
+    /** The bytes as UTF-8. Invalid bytes become replacement characters; a truncated character is omitted. */
     text: (): string => {
       const last = memory.subarray(Math.max(0, used - limit), used)
       if (total <= limit) return last.toString("utf8")

@@ -22,7 +22,7 @@ export const countLines = (text: string): number => {
   return count
 }
 
-/** Pieces of one stream that follow each other, as one. */
+/** Merges consecutive pieces of the same stream. */
 const joined = (pieces: ReadonlyArray<OutputPiece>): ReadonlyArray<OutputPiece> => {
   const all: Array<{ readonly stream: OutputStream; readonly texts: Array<string> }> = []
   for (const { stream, text } of pieces) {
@@ -42,12 +42,12 @@ export const makeLatestOutput = (mostCharacters: number): LatestOutput => {
   let size = 0
   let dropped = 0
 
-  /** The beginning of the next line was dropped, so the rest of it is dropped too. */
+  /** True when the beginning of the next line was dropped, so that the rest must be dropped too. */
   let isBroken = false
 
   const startsBroken = () => isBroken
   const isOver = () => size > mostCharacters || pieces.length > mostPieces
-  /** Drops the first piece up to an index, or all of it where that is 0. */
+  /** Drops the first piece up to an index, or the whole piece if the index is 0. */
   const drop = (end: number) => {
     const first = pieces.shift()
     if (first === undefined) return

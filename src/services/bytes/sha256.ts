@@ -1,10 +1,10 @@
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 
-/** Bytes on their way, and the sha256 of those that have passed. */
+/** A byte stream, and the sha256 of the bytes that have passed. */
 export interface HashedStream<E> {
   readonly bytes: Stream.Stream<Uint8Array, E>
-  /** The hash in lower-case hex; meant for when the stream has ended. */
+  /** Hash in lower-case hex; read it after the stream has ended. */
   readonly sha256: Effect.Effect<string>
 }
 
@@ -12,7 +12,7 @@ export interface HashedStream<E> {
 export const computeSha256 = (content: Uint8Array | string): string =>
   createHash("sha256").update(content).digest("hex")
 
-/** Hashes a stream while somebody else reads it, once. */
+/** Hashes a stream while it is consumed; consume it only once. */
 export const hashStream = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<HashedStream<E>> =>
   Effect.sync(() => {
     const hash = createHash("sha256")

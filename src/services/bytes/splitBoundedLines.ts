@@ -3,7 +3,7 @@ import { Stream } from "effect"
 interface Carry {
   /** The beginning of the line that has not ended yet. */
   readonly line: string
-  /** The line is longer than its retained part. */
+  /** True when the line is longer than its retained part. */
   readonly cut: boolean
 }
 
@@ -19,8 +19,8 @@ const next = (longest: number) => ({ cut, line }: Carry, text: string): readonly
 }
 
 /**
- * The lines of bytes that may go on for ever, each cut to `longest` characters; what has no line break holds no more
- * memory than that. Bytes that are not UTF-8 become replacement characters. What follows the last break is not a line.
+ * Splits an endless byte stream into lines of at most `longest` characters; memory stays bounded without line breaks.
+ * Invalid UTF-8 becomes replacement characters. Text after the last line break is dropped.
  */
 export const splitBoundedLines =
   (longest: number) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>

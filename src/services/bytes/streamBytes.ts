@@ -1,7 +1,9 @@
 import { Effect, Option, Stream } from "effect"
 import type { Readable, Writable } from "node:stream"
 
-/** Writes a chunk; done when it has been taken over, so that its memory is free again. Waits for ever on a broken stream. */
+/**
+ * Writes a chunk and waits until it is flushed, so that its memory can be reused. Never completes on a broken stream.
+ */
 export const writeChunk = (channel: Writable, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.async((resume) => {
     channel.write(chunk, (error) => {
@@ -31,5 +33,5 @@ const next = (readable: Readable): Effect.Effect<Uint8Array, Option.Option<never
     return Effect.sync(stop)
   })
 
-/** The bytes of a readable as they come, never more in memory than it buffers itself. They end too when it is broken off. */
+/** Streams a readable without extra buffering. Also ends when the readable is closed early. */
 export const streamBytes = (readable: Readable): Stream.Stream<Uint8Array> => Stream.repeatEffectOption(next(readable))

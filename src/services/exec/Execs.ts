@@ -14,30 +14,33 @@ import type { RemoteCommand } from "../ssh/RemoteCommand.ts"
 import { Ssh } from "../ssh/Ssh.ts"
 import { type InputBuffer, makeInputBuffer } from "./inputBuffer.ts"
 
-/** Time without a byte in either direction after which a command is ended: longer than any that somebody waits for. */
+/** Timeout for a command without a byte in either direction; longer than any command that a user waits for. */
 export const idleTimeout = Duration.hours(12)
 const endTimeout = "10 seconds"
 
 const markBytes = 16
-/** Characters of the id with which a command is marked. */
+/** Number of characters in the id that marks a command. */
 export const markLength = 2 * markBytes
 
-/** The remote command that starts it, and the one that ends what it has left running. */
+/** Remote commands that start a command, and end every process that it left running. */
 export interface ExecCommands {
   readonly start: RemoteCommand
   readonly end: RemoteCommand
 }
 
-/** A command under way. */
+/** A running command. */
 export interface OpenExec {
   readonly id: string
-  /** Its output and its end; read once. */
+  /** Output and end of the command; consume only once. */
   readonly events: Stream.Stream<ExecEvent, ConnectionLost | ExecEnded>
 }
 
-/** The commands that run in containers for a caller, each until its scope closes. Only the caller who started one reaches it. */
+/**
+ * Commands that run in containers on behalf of a caller, each until its scope closes. Only the caller that started a
+ * command can reach it.
+ */
 export class Execs extends Context.Tag("berth/Execs")<Execs, {
-  /** @param commands by the id, with which they mark what they start */
+  /** @param commands builds the remote commands from the id that marks the processes */
   readonly open: (
     owner: string,
     server: ServerAccess,
@@ -46,7 +49,7 @@ export class Execs extends Context.Tag("berth/Execs")<Execs, {
   /** Sends input; returns the bytes sent so far. */
   readonly send: (owner: string, id: string, input: ExecInput) => Effect.Effect<ExecInputTaken, ExecRefused>
   readonly resize: (owner: string, id: string, size: TerminalSize) => Effect.Effect<void, ExecRefused>
-  /** Ends it with everything that it started; done when the server was told. */
+  /** Ends a command and every process that it started; completes when the server has done so, or after a timeout. */
   readonly end: (owner: string, id: string) => Effect.Effect<void, ExecRefused>
 }>() {}
 
@@ -69,7 +72,7 @@ const idleSince = (lastActivityAt: () => number): Effect.Effect<never, ExecEnded
     return yield* idleSince(lastActivityAt)
   })
 
-/** Commands over the warm connections. */
+/** Runs commands over pooled SSH connections. */
 export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
   Execs,
   Effect.gen(function*() {

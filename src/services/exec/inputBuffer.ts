@@ -1,16 +1,21 @@
 import { Effect, Option, Stream } from "effect"
 import { type ExecInput, type ExecInputTaken, ExecRefused } from "../../schema/servers/Exec.ts"
 
-/** Bytes that wait for the command at most, before the last input that is taken. */
+/** Maximum number of bytes waiting for the command, before the last accepted input. */
 const capacity = 256 * 1024
-/** Time that input waits for room: shorter than proxies wait for an answer. */
+/** Time that input waits for room; shorter than the response timeout of proxies. */
 const roomTimeout = "20 seconds"
 
-/** Input of a command: comes in requests that may be repeated, and leaves as the command reads it. */
+/**
+ * Input buffer of a command. Input arrives in requests that may be repeated, and is consumed as the command reads it.
+ */
 export interface InputBuffer {
-  /** Takes input when there is room, and returns what was taken in all: less than what was sent where there is none. */
+  /**
+   * Accepts input when there is room, and returns the total number of bytes accepted: fewer than were sent if there is
+   * no room.
+   */
   readonly take: (input: ExecInput) => Effect.Effect<ExecInputTaken, ExecRefused>
-  /** Everything that was taken, once. */
+  /** All accepted bytes; consume only once. */
   readonly bytes: Stream.Stream<Uint8Array>
 }
 

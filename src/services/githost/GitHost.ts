@@ -6,7 +6,7 @@ import type { GitHook, GitHostFailure, Repository } from "../../schema/webhooks/
 /** A call to the git host. */
 export type GitHostCall<A> = Effect.Effect<A, GitHostFailure | SettingsError>
 
-/** The git host's webhooks, whatever the vendor. */
+/** Webhooks of the git host, independent of the vendor. */
 export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
   /** Every hook of a repository. */
   readonly hooks: (repository: Repository) => GitHostCall<ReadonlyArray<GitHook>>
@@ -16,14 +16,14 @@ export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
     url: string,
     secret: Redacted.Redacted
   ) => GitHostCall<GitHook>
-  /** Makes an existing hook active with this secret; answers the hook as it is now. */
+  /** Activates an existing hook with this secret; returns the updated hook. */
   readonly updateHook: (
     repository: Repository,
     hook: GitHook,
     secret: Redacted.Redacted
   ) => GitHostCall<GitHook>
   readonly deleteHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
-  /** Makes the git host deliver an example of a push to a hook. It answers before that is delivered. */
+  /** Makes the git host deliver a sample push event to a hook. Returns before the delivery. */
   readonly testHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
   /** Checks, without a change, that the token may manage the hooks of a repository. */
   readonly check: (repository: Repository) => GitHostCall<Finding>

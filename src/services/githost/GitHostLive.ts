@@ -47,7 +47,7 @@ const make = Effect.gen(function*() {
           path,
           timeout,
           headers: { "content-type": "application/json" },
-          // A page of hooks, or a repository: thousands of times what they take.
+          // Limit for a page of hooks or a repository, thousands of times their usual size.
           limit: 4 * 1024 * 1024,
           authentication: { header: "authorization", scheme: "token", token },
           refusal: describeRefusal,

@@ -19,7 +19,7 @@ const mostPages = 100
 
 /** Adapts the API of Gitea and Forgejo to the port. */
 export const gitea: GitHostProfile = ({ send }) => {
-  // A host may give fewer to a page than it was asked for: only an empty page is the end.
+  // A host may return fewer hooks per page than requested: only an empty page is the last one.
   const pages = (repository: Repository, page: number): GitHostCall<ReadonlyArray<GitHook>> =>
     Effect.gen(function*() {
       if (page > mostPages) {
@@ -51,7 +51,8 @@ export const gitea: GitHostProfile = ({ send }) => {
   return GitHost.of({
     hooks: (repository) => pages(repository, 1),
     createHook: (repository, url, secret) => create(repository, url, secret),
-    // A secret is only taken from a new hook. Between the two calls both deliver: better twice than never.
+    // The API accepts a secret only for a new hook. Both hooks deliver between the two calls: duplicates are better
+    // than a lost event.
     updateHook: (repository, hook, secret) =>
       uncancellable(
         Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))

@@ -11,7 +11,7 @@ import {
   type GitHostProfile
 } from "./profile.ts"
 
-/** A git host that speaks Berth's own words: nothing is translated. */
+/** Git host with Berth's own API; needs no translation. */
 export const neutral: GitHostProfile = ({ send }) => {
   const hooks = (repository: Repository) =>
     Effect.flatMap(send({ method: "GET", path: buildHooksPath(repository) }), decodeHooks)

@@ -4,19 +4,19 @@ import { describeUnexpected } from "../upstream/describeUnexpected.ts"
 import type { UpstreamCall } from "../upstream/UpstreamCall.ts"
 import type { GitHost, GitHostCall } from "./GitHost.ts"
 
-/** A call to the git host as a vendor's profile words it. */
+/** A call to the git host, in the terms of a vendor's profile. */
 export interface GitHostRequest extends Pick<UpstreamCall, "method" | "path" | "query" | "body"> {
   /** Secrets in the body, removed from errors. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Calls of a profile, with the address and token of the settings. */
+/** Connection of a profile, with the address and token from the settings. */
 export interface GitHostConnection {
-  /** The body of the answer; `null` when there is none. */
+  /** Sends a request and returns the body of the response; `null` when the body is empty. */
   readonly send: (request: GitHostRequest) => GitHostCall<unknown>
 }
 
-/** A vendor: the port's operations in its words. */
+/** Implements the port's operations for a vendor. */
 export type GitHostProfile = (connection: GitHostConnection) => GitHost["Type"]
 
 const WireHook = Schema.Struct({
@@ -27,7 +27,7 @@ const WireHook = Schema.Struct({
   config: Schema.optional(Schema.NullOr(Schema.Struct({ url: Schema.optional(Schema.NullOr(Schema.String)) })))
 })
 
-/** Reads a body that Berth has to understand; `call` names it in an error. */
+/** Decodes a response body that Berth depends on; `call` names the request in errors. */
 const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(schema)
   return (body: unknown): Effect.Effect<A, GitHostUnavailable> =>
@@ -54,16 +54,15 @@ const asRepository = understood(
   "GET …/repos",
   Schema.Struct({ permissions: Schema.optional(Schema.NullOr(Schema.Struct({ admin: Schema.Boolean }))) })
 )
-/** Reads from a repository whether the token's user administers it. */
+/** Reads whether the token's user administers a repository. */
 export const mayAdministerIn = (body: unknown) =>
   Effect.map(asRepository(body), ({ permissions }) => permissions?.admin === true)
 
-/** The path of a repository. */
 export const buildRepositoryPath = ({ name, owner }: Repository) => ["api", "v1", "repos", owner, name]
-/** The path of a repository's hooks, and of one of them. */
+/** Path of a repository's hooks; `hookPath` is the path of a single one. */
 export const buildHooksPath = (repository: Repository) => [...buildRepositoryPath(repository), "hooks"]
 export const buildHookPath = (repository: Repository, { id }: GitHook) => [...buildHooksPath(repository), String(id)]
-/** The path that a test delivery is asked for at. */
+/** Path that requests a test delivery. */
 export const buildHookTestPath = (
   repository: Repository,
   hook: GitHook

@@ -3,7 +3,7 @@ import { gitea } from "./gitea.ts"
 import { neutral } from "./neutral.ts"
 import type { GitHostProfile } from "./profile.ts"
 
-/** Every git host that Berth speaks to, by the name that the setting `gitHost.profile` has for it. */
+/** Supported git hosts, by their name in the setting `gitHost.profile`. */
 export const profiles: Readonly<Record<SettingValue<"gitHost.profile">, GitHostProfile>> = {
   neutral,
   gitea,

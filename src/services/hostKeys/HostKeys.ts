@@ -3,7 +3,7 @@ import type { MachineAddress } from "../../schema/servers/formatMachineAddress.t
 import type { HostKey } from "./hostKey.ts"
 import type { KeyMismatch } from "./KeyMismatch.ts"
 
-/** The remembered keys could not be read or written. */
+/** Known host keys cannot be read or written. */
 export class HostKeysUnavailable extends Schema.TaggedError<HostKeysUnavailable>()("HostKeysUnavailable", {
   file: Schema.String,
   reason: Schema.String
@@ -21,7 +21,7 @@ export class HostKeysUnavailable extends Schema.TaggedError<HostKeysUnavailable>
 export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
   /** The file of known host keys, for error messages. */
   readonly file: string
-  /** The types remembered for a server, for asking it for one of these first. */
+  /** Types of the keys stored for a server, which are negotiated first. */
   readonly knownTypes: (server: MachineAddress) => Effect.Effect<ReadonlyArray<string>, HostKeysUnavailable>
   /** Checks the key of a server without storing it. */
   readonly standing: (
@@ -29,8 +29,8 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
     key: HostKey
   ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
   /**
-   * Insists on this fingerprint at the first connection to a server, which the caller has compared. Where other keys are
-   * remembered, it takes their place if `replaces` is one of them, and is a mismatch otherwise.
+   * Requires this fingerprint, which the caller has verified, at the first connection to a server. If other keys are
+   * stored, the fingerprint replaces them if `replaces` is one of them; otherwise it is a mismatch.
    */
   readonly confirm: (
     server: MachineAddress,
@@ -38,8 +38,8 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
     replaces?: string
   ) => Effect.Effect<KeyMismatch | "confirmed", HostKeysUnavailable>
   /**
-   * Remembers the first key of a server, which has to be the confirmed one if there is one; answers a mismatch when it
-   * shows another than the remembered ones.
+   * Stores the first key of a server, which must match the confirmed fingerprint, if any. Returns a mismatch when the
+   * server presents a key other than the stored ones.
    */
   readonly check: (
     server: MachineAddress,

@@ -7,7 +7,7 @@ import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
 import { withKeyFile } from "./KeyMismatch.ts"
 import { checkHostKey, previewHostKey, rememberedKeys, withConfirmed } from "./knownHostsFile.ts"
 
-/** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
+/** Stores host keys in the format of OpenSSH's known_hosts. The file is replaced atomically under a lock. */
 export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
   Layer.effect(
     HostKeys,

@@ -1,6 +1,6 @@
 import { Predicate } from "effect"
 
-/** The key shown is none of those remembered; both as fingerprints. */
+/** The presented key is not one of the stored keys; both as fingerprints. */
 export interface OtherKey {
   readonly remembered: string
   readonly presented: string
@@ -8,13 +8,13 @@ export interface OtherKey {
 
 const isOther = (verdict: unknown): verdict is OtherKey => Predicate.isObject(verdict)
 
-/** A refused key, and the file that the remembered keys are in. */
+/** A refused key, and the file of the stored keys. */
 export interface KeyMismatch extends OtherKey {
   readonly file: string
-  /** The file marks the key shown as revoked. */
+  /** True when the file marks the presented key as revoked. */
   readonly isRevoked?: boolean
 }
 
-/** A verdict on a key, with the file that it comes from. */
+/** Adds the file of the stored keys to a mismatch. */
 export const withKeyFile = (file: string) => <A>(verdict: OtherKey | A): KeyMismatch | A =>
   isOther(verdict) ? { ...verdict, file } : verdict

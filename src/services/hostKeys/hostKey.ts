@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 
-/** The key of a server as it came over the wire. */
+/** Public key of a server, in wire format. */
 export interface HostKey {
-  /** Its type as the key itself names it: `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`. */
+  /** Type named in the key itself: `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`. */
   readonly type: string
   readonly blob: Uint8Array
 }

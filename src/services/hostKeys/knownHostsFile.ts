@@ -8,8 +8,8 @@ const odd = /[^a-z0-9._:%-]/g
 const escaped = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
 
 /**
- * Name of a server in the file: OpenSSH's `host`, or `[host]:port` for other ports than 22. One behind a jump host has
- * that one's name after an `@`.
+ * Name of a server in the file: OpenSSH's `host`, or `[host]:port` for ports other than 22. The name of its jump host,
+ * if any, follows after an `@`.
  */
 const nameOf = ({ host, port, via }: MachineAddress): string => {
   const name = host.toLowerCase().replace(odd, escaped)
@@ -30,14 +30,16 @@ const lineOf = (text: string): Line | undefined => {
     : { names: names.split(","), type, key }
 }
 
-/** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are not entries here. */
+/** Keys of a server in a known_hosts text. Ignores hashed names, markers and comments. */
 export const rememberedKeys = (text: string, server: MachineAddress): ReadonlyArray<Omit<Line, "names">> =>
   text.split(/\r?\n/).flatMap((row) => {
     const line = lineOf(row)
     return line?.names.includes(nameOf(server)) === true ? [{ type: line.type, key: line.key }] : []
   })
 
-/** A comment for OpenSSH: the fingerprint that a server has to show when it is met for the first time. */
+/**
+ * Prefix of a comment line with the fingerprint that a server must present at the first connection. OpenSSH ignores it.
+ */
 const confirmation = (server: MachineAddress) => `# confirmed ${nameOf(server)} `
 
 const rowsOf = (text: string) => text.split(/(?<=\n)/)
@@ -52,7 +54,7 @@ const withoutConfirmation = (text: string, server: MachineAddress) =>
 
 const ended = (text: string) => text === "" || text.endsWith("\n") ? text : `${text}\n`
 
-/** The text without the keys of a server; a line that names others too stays for them. */
+/** Removes the keys of a server; a line that also names other servers is kept for those. */
 const withoutKeys = (text: string, server: MachineAddress) =>
   rowsOf(text).flatMap((row) => {
     const line = lineOf(row)
@@ -62,8 +64,8 @@ const withoutKeys = (text: string, server: MachineAddress) =>
   }).join("")
 
 /**
- * A known_hosts text in which this fingerprint is confirmed for a server. Where other keys are remembered for it, it takes
- * their place if `replaces` is one of them, and is a mismatch otherwise.
+ * Confirms a fingerprint for a server in a known_hosts text. If other keys are stored, the fingerprint replaces them if
+ * `replaces` is one of them; otherwise it is a mismatch.
  */
 export const withConfirmed = (
   text: string,
@@ -81,9 +83,9 @@ export const withConfirmed = (
 }
 
 /**
- * Checks a server's key against a known_hosts text, and adds the key when the server is new (trust on first use). One key
- * is stored for a server, whose type is negotiated first, so that its other keys do not look like a change. A server
- * without the stored type counts as changed: an impostor could claim the same.
+ * Checks a server's key against a known_hosts text, and adds the key of a new server (trust on first use). Only one key
+ * per server is stored and its type is negotiated first, so that the server's other keys do not look like a change.
+ * A server without the stored type counts as changed: an impostor could claim the same.
  */
 export const checkHostKey = (text: string, server: MachineAddress, key: HostKey) => {
   const keys = rememberedKeys(text, server)

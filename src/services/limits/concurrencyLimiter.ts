@@ -8,9 +8,9 @@ export interface LimitReached {
 }
 
 export interface ConcurrencyLimiter {
-  /** Takes one for a caller, and returns its release, which is idempotent. */
+  /** Takes one unit for a caller; the returned release is idempotent. */
   readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, LimitReached>
-  /** Number taken now. */
+  /** Number of units in use. */
   readonly taken: () => number
 }
 

@@ -4,7 +4,7 @@ import { cut } from "../../schema/words/quoted.ts"
 /** Type of a directory entry; links are not followed. */
 export type LocalKind = "file" | "directory" | "link" | "other"
 
-/** A name in a local directory, and what it stands for. */
+/** Name and type of an entry in a local directory. */
 export interface LocalName {
   readonly name: string
   readonly kind: LocalKind
@@ -17,7 +17,7 @@ export interface LocalEntry extends LocalName {
   readonly mode: number
 }
 
-/** A part of a file: `bytes` of them from `offset` on, fewer where the file ends; all the rest without `bytes`. */
+/** Range of a file: up to `bytes` from `offset`, or the rest of the file without `bytes`. */
 export interface FileRange {
   readonly offset: number
   readonly bytes?: number
@@ -36,52 +36,52 @@ export class LocalFileFailed extends Schema.TaggedError<LocalFileFailed>()("Loca
 
 /** The files of the machine that Berth runs on. Paths are absolute; writes are atomic: a temporary file, then a rename. */
 export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
-  /** Entry at a path, links followed; none when nothing exists there. */
+  /** Entry at a path, with links followed; none when it does not exist. */
   readonly find: (path: string) => Effect.Effect<Option.Option<LocalEntry>, LocalFileFailed>
-  /** The names in a directory, sorted, links reported as links: one look at the directory, and none at its files. */
+  /** Names in a directory, sorted, links reported as links. Reads the directory once, without a stat of its files. */
   readonly names: (path: string) => Effect.Effect<ReadonlyArray<LocalName>, LocalFileFailed>
-  /** The entries of a directory in the order of their names, links reported as links; each is looked at. */
+  /** Entries of a directory sorted by name, links reported as links. Calls stat for each entry. */
   readonly list: (path: string) => Effect.Effect<ReadonlyArray<LocalEntry>, LocalFileFailed>
-  /** The path with every link on the way resolved. */
+  /** Resolves every link in a path. */
   readonly realPath: (path: string) => Effect.Effect<string, LocalFileFailed>
   readonly read: (path: string) => Effect.Effect<Uint8Array, LocalFileFailed>
-  /** The bytes of a file, or of a part of it, in chunks of 256 KiB. */
+  /** Streams a file, or a range of it, in chunks of 256 KiB. */
   readonly stream: (path: string, range?: FileRange) => Stream.Stream<Uint8Array, LocalFileFailed>
   /**
-   * The same in chunks that are lent: each is good until the next one is asked for, and its memory is used again then.
-   * Meant for what sends a big file and looks at its bytes once.
+   * Like `stream`, but lends its chunks: each is valid until the next one is pulled, then its memory is reused. For big
+   * files whose bytes are read once.
    */
   readonly lend: (path: string, range?: FileRange) => Stream.Stream<Uint8Array, LocalFileFailed>
   /** The sha256 of a file as lower-case hex, read as a stream. */
   readonly sha256: (path: string) => Effect.Effect<string, LocalFileFailed>
   /**
-   * Replaces a file, or the one that a link leads to, or creates it. Without `mode` a file keeps its permissions; a
-   * new one is 0644.
+   * Replaces or creates a file, following links. Without `mode`, an existing file keeps its permissions and a new one
+   * gets 0644.
    */
   readonly write: (
     path: string,
     content: Uint8Array | string,
     options?: { readonly mode?: number }
   ) => Effect.Effect<void, LocalFileFailed>
-  /** Creates a file unless the name is taken; answers whether it did. */
+  /** Creates a file unless the name exists; returns true when it was created. */
   readonly create: (
     path: string,
     content: Uint8Array | string,
     options?: { readonly mode?: number }
   ) => Effect.Effect<boolean, LocalFileFailed>
   /**
-   * Writes a stream beside the path and moves it there when it is whole; a failure leaves no part of it. A link at the
-   * path is replaced, not followed. Its permissions are 0644 when absent. Answers the bytes.
+   * Writes a stream to a temporary file and renames it when complete; a failure leaves no partial file. Replaces a link
+   * at the path and does not follow it. `mode` defaults to 0644. Returns the number of bytes.
    */
   readonly save: <E>(
     path: string,
     content: Stream.Stream<Uint8Array, E>,
     options?: { readonly mode?: number }
   ) => Effect.Effect<number, LocalFileFailed | E>
-  /** Creates a directory and what is missing above it. */
+  /** Creates a directory and its missing parents. */
   readonly makeDirectory: (path: string) => Effect.Effect<void, LocalFileFailed>
-  /** Creates a private directory for copies that a user views; the system clears it. */
+  /** Creates a private temporary directory for copies that a user views; the system cleans it up. */
   readonly temporaryDirectory: (prefix: string) => Effect.Effect<string, LocalFileFailed>
-  /** Removes a file, a link, or a directory with all that is in it; nothing there is not a failure. */
+  /** Removes a file, a link, or a directory recursively; succeeds when nothing exists. */
   readonly remove: (path: string) => Effect.Effect<void, LocalFileFailed>
 }>() {}

@@ -1,15 +1,17 @@
 import { Context, type Duration, type Effect, Schema } from "effect"
 
-/** A program to run on this machine: never a shell line. */
+/** A program to run on this machine, without a shell. */
 export interface LocalCommand {
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly cwd?: string
-  /** Set in place of every variable of this process whose name begins with `BERTH_`, which may be a secret. */
+  /**
+   * Environment variables to set. They replace all inherited variables that begin with `BERTH_`, which may be secrets.
+   */
   readonly variables?: Readonly<Record<string, string>>
   /** A timeout ends the whole process group: TERM, then KILL five seconds later. */
   readonly timeout: Duration.DurationInput
-  /** Limit of the output in bytes; the last ones are returned. */
+  /** Maximum output in bytes; only the last bytes are returned. */
   readonly maxOutput: number
 }
 
@@ -34,13 +36,13 @@ export class ProgramNotFound extends Schema.TaggedError<ProgramNotFound>()("Prog
 /** Programs of the machine that Berth runs on. */
 export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalProcesses, {
   /**
-   * Runs a program to its end; interruption ends its whole process group too. `onOutput` receives its output at most
-   * ten times a second, and the number of lines dropped before it because they came faster.
+   * Runs a program to its end; interruption ends its whole process group. `onOutput` receives output at most ten times
+   * a second, with the number of lines dropped before it because output came too fast.
    */
   readonly run: (
     command: LocalCommand,
     onOutput?: (text: string, dropped: number) => Effect.Effect<void>
   ) => Effect.Effect<LocalExit, ProgramNotFound>
-  /** Starts a program that outlives the call, an editor for instance; answers once it runs. */
+  /** Starts a program that outlives the call, such as an editor; returns once it is running. */
   readonly launch: (command: Pick<LocalCommand, "program" | "args">) => Effect.Effect<void, ProgramNotFound>
 }>() {}

@@ -9,9 +9,9 @@ import { readErrorCode } from "./readErrorCode.ts"
 
 const isWindows = process.platform === "win32"
 const grace = Duration.seconds(5)
-// Children that outlive a program may keep its output open: their output is not waited for.
+// Limits the wait for output after exit: children that outlive the program may keep its pipes open.
 const lastWordsMillis = 500
-/** Characters per flush, and bytes read between flushes, which bounds the cost of reading. */
+/** Maximum characters per flush; below, maximum bytes read between flushes. Both limit the cost of reading. */
 const mostUntold = 256 * 1024
 const mostUnread = 1024 * 1024
 const pause = Effect.sleep("100 millis")
@@ -23,7 +23,7 @@ const hindrance = (program: string, cause: unknown): string => {
       return (isPath ? "the program does not exist" : "it is not installed, or not on the PATH of this service") +
         " (or the directory to run it in is gone)"
     case "EACCES":
-      // A search of the PATH ends with this, too, when it met a directory that it may not look into.
+      // A search of the PATH also ends with EACCES when a directory is not accessible.
       return (isPath ? "" : "it is not installed, or ") + "the user of this service may not run it" +
         " (or not enter the directory to run it in)"
     default:
@@ -33,10 +33,10 @@ const hindrance = (program: string, cause: unknown): string => {
 
 const notFound = (program: string, cause: unknown) => new ProgramNotFound({ program, help: hindrance(program, cause) })
 
-// Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted. Loaded with its first use.
+// Like Node's own `spawn`, but also starts .cmd files on Windows, with quoted arguments. Loaded on first use.
 const loadSpawn = Effect.map(Effect.promise(() => import("cross-spawn")), ({ default: spawn }) => spawn)
 
-/** Starts a program; one that says within so many milliseconds that it cannot be started counts as not started. */
+/** Starts a program; an error within `millis` after the start counts as a failure to start. */
 const spawned = (program: string, args: ReadonlyArray<string>, options: SpawnOptions, millis = 0) =>
   Effect.flatMap(loadSpawn, (spawn) =>
     Effect.async<ChildProcess, ProgramNotFound>((resume) => {
@@ -47,18 +47,18 @@ const spawned = (program: string, args: ReadonlyArray<string>, options: SpawnOpt
         child.once("error", failed)
         child.once("spawn", () => millis === 0 ? started() : setTimeout(started, millis))
       } catch (cause) {
-        // Some failures are thrown, and others come as events.
+        // `spawn` throws some failures, and emits others as events.
         failed(cause)
       }
     }))
 
-/** Signals the whole process group; answers whether anything of it was still there. */
+/** Signals the whole process group; returns true while a process of it was still alive. */
 const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL") =>
   Effect.sync(() => {
     if (child.pid === undefined) return false
     if (isWindows) {
       if (child.exitCode !== null) return false
-      // Windows has no groups and no polite signal: the tree is ended at once.
+      // Windows has neither process groups nor a graceful signal: the process tree is killed at once.
       spawnExecutable("taskkill", ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true })
         .on("error", () => child.kill())
       return true
@@ -74,7 +74,7 @@ const groupKill = (leader: number, name: NodeJS.Signals | 0): boolean => {
   }
 }
 
-/** TERM, then KILL when the grace is over; done as soon as nothing of the group is left. */
+/** Sends TERM, then KILL after the grace period; completes as soon as the group is gone. */
 const endGroup = (child: ChildProcess) =>
   Effect.gen(function*() {
     if (!(yield* signal(child, "SIGTERM"))) return
@@ -95,7 +95,7 @@ const start = (
       ...(cwd === undefined ? {} : { cwd }),
       env: childEnvironment(variables),
       stdio: ["ignore", "pipe", "pipe"],
-      // A group of its own, so that all of it can be ended.
+      // Makes the child a group leader, so that its whole group can be ended.
       detached: !isWindows
     }),
     endGroup
@@ -117,7 +117,7 @@ const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) =
       for (const stream of streams) stream?.resume()
     }
     for (const stream of streams) {
-      // A character may come in two pieces.
+      // A character may be split between two chunks.
       const decoder = new StringDecoder("utf8")
       stream?.on("data", (chunk: Buffer) => {
         bytes += chunk.length
@@ -132,7 +132,7 @@ const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) =
     child.once("exit", resumeAll).once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
     child.once("error", (cause) => Deferred.unsafeDone(exited, Effect.fail(notFound(command.program, cause))))
     child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
-    // It may have ended before anybody listened.
+    // The child may have exited before the listener was registered.
     if (child.exitCode !== null || child.signalCode !== null) {
       Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
     }
@@ -175,5 +175,5 @@ const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<Local
   )
 )
 
-/** Programs as child processes, each the leader of a group of its own. */
+/** Runs programs as child processes, each the leader of its own group. */
 export const LocalProcessesLive = Layer.succeed(LocalProcesses, LocalProcesses.of({ run, launch }))

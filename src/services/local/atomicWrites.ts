@@ -10,11 +10,11 @@ const reasonOf = (error: Error.PlatformError): string =>
     ? "this is not a valid path"
     : /^[A-Z0-9_]+: ([^,]+)/.exec(error.description ?? "")?.[1] ?? error.description ?? error.message
 
-/** Names the file in a failure of the file system. */
+/** Adds the path to a file system failure. */
 export const mapWriteError = (path: string) =>
   Effect.mapError((error: Error.PlatformError) => new LocalFileFailed({ path, reason: reasonOf(error) }))
 
-// Virus scanners and indexers of Windows hold a new file open for a moment.
+// Virus scanners and indexers on Windows briefly hold a new file open.
 const retryHeldOpen = {
   schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(20)),
   while: ({ cause }: Error.PlatformError) =>
@@ -23,7 +23,7 @@ const retryHeldOpen = {
 
 type Append = (bytes: Uint8Array) => Effect.Effect<void, LocalFileFailed>
 
-/** Writes files whole or not at all: a temporary file, flushed to the disk, then a rename. */
+/** Writes files atomically: a temporary file, flushed to disk, then a rename. */
 export const makeAtomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => {
   const remove = (file: string) => Effect.ignore(fs.remove(file, { force: true }))
 
@@ -37,11 +37,11 @@ export const makeAtomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => 
     return Effect.zipLeft(write(append), mapWriteError(named)(content.sync))
   }
 
-  /** Writes a file beside `target` and moves it there when it is whole. */
+  /** Writes to a temporary file beside `target`, and renames it when complete. */
   const replace = <A, E>(target: string, mode: number, write: (append: Append) => Effect.Effect<A, E>) =>
     Effect.gen(function*() {
       const part = path.join(path.dirname(target), makeUnfinishedName())
-      // Removed on any interruption, also between two of these steps.
+      // Removes the temporary file on interruption, also between two of these steps.
       return yield* Effect.scoped(
         Effect.flatMap(mapWriteError(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(file, target, write))
       ).pipe(
@@ -50,7 +50,7 @@ export const makeAtomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => 
       )
     })
 
-  // Follows links whose target does not exist yet too: writing never replaces a link by a file.
+  // Also follows links to targets that do not exist yet: writing never replaces a link with a file.
   const resolveTarget = (file: string, links: number): Effect.Effect<string> =>
     fs.realPath(file).pipe(
       Effect.orElse(() =>

@@ -1,6 +1,6 @@
 /** Environment of a local program: that of this service, without its own settings where variables are given. */
 export const childEnvironment = (variables: Readonly<Record<string, string>> | undefined) => {
-  // Limits this service alone to a single malloc arena: builds with threads are slower with it.
+  // The limit of one malloc arena applies to this service alone: it slows down multi-threaded builds.
   const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
   if (variables === undefined) return inherited
   return {

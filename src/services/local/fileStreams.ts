@@ -4,7 +4,7 @@ import { type NotReadable, openRegular, readInto } from "./openRegular.ts"
 
 const chunkSize = 256 * 1024
 
-/** Names the file in a failure to read it. */
+/** Adds the path to a read failure. */
 export const mapReadError = (path: string) =>
   Effect.mapError(({ message: reason }: NotReadable) => new LocalFileFailed({ path, reason }))
 
@@ -23,7 +23,7 @@ export const streamFile = (name: string, { bytes = Number.POSITIVE_INFINITY, off
     }))
   }))
 
-/** Double buffering: reads a file into two buffers in turn, one lent to the reader while the other is filled. */
+/** Reads a file with two alternating buffers: one is lent to the reader while the other is filled. */
 export const streamLentChunks = (
   name: string,
   { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }

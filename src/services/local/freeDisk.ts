@@ -2,7 +2,7 @@ import { Data, Effect } from "effect"
 import { statfs } from "node:fs/promises"
 import { readErrorCode } from "./readErrorCode.ts"
 
-/** The disk under a path cannot be looked at. */
+/** The free space of a disk cannot be determined. */
 export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
 
 /** Bytes that this user can still write to the disk of a local path. */

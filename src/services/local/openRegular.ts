@@ -4,7 +4,9 @@ import { type FileHandle, open, readdir } from "node:fs/promises"
 import type { LocalKind, LocalName } from "./LocalFiles.ts"
 import { readErrorCode } from "./readErrorCode.ts"
 
-/** A local file cannot be opened or read. `code` is the system's word for it, empty where Berth refuses the file. */
+/**
+ * A local file cannot be opened or read. `code` is the system's error code, empty when Berth itself refuses the file.
+ */
 export class NotReadable extends Data.TaggedError("NotReadable")<{
   readonly code: string
   readonly message: string
@@ -15,7 +17,7 @@ const notRegular = (code = "") => new NotReadable({ code, message: "is not a reg
 /** Node reports `ENOENT: no such file or directory, open '…'`; users need the middle part. */
 const notReadable = (cause: unknown): NotReadable => {
   const code = readErrorCode(cause)
-  // A socket cannot be opened at all.
+  // `open` always fails for a socket.
   if (code === "ENXIO") return notRegular(code)
   if (code.startsWith("ERR_INVALID_ARG")) return new NotReadable({ code, message: "this is not a valid path" })
   const message = cause instanceof Error ? cause.message : String(cause)
@@ -24,13 +26,13 @@ const notReadable = (cause: unknown): NotReadable => {
 
 const reading = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: notReadable })
 
-// Windows has no such flag, and no pipes among its files.
+// Windows has neither this flag nor named pipes in its file system.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Opens a regular file to read it; it closes with the scope. A pipe without a writer would keep one of the few threads
- * that all file access shares for ever, so nothing is waited for; and what was opened is judged, not what the name stood
- * for a moment before.
+ * Opens a regular file for reading; it closes with the scope. Opens without blocking: a pipe without a writer would
+ * occupy a thread of the shared file system pool for ever.
+ * Checks the opened file and not its name, which may have changed meanwhile.
  */
 export const openRegular = (path: string): Effect.Effect<FileHandle, NotReadable, Scope.Scope> =>
   Effect.gen(function*() {
@@ -42,8 +44,8 @@ export const openRegular = (path: string): Effect.Effect<FileHandle, NotReadable
   })
 
 /**
- * Reads a part of an open file.
- * @returns how many bytes of `memory` were filled; 0 at the end of the file
+ * Reads a range of an open file.
+ * @returns number of bytes written to `memory`; 0 at the end of the file
  */
 export const readInto = (file: FileHandle, memory: Uint8Array, position: number): Effect.Effect<number, NotReadable> =>
   Effect.map(reading(() => file.read(memory, 0, memory.length, position)), ({ bytesRead }) => bytesRead)
@@ -51,7 +53,7 @@ export const readInto = (file: FileHandle, memory: Uint8Array, position: number)
 const kindOf = (entry: Dirent): LocalKind =>
   entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other"
 
-/** The names in a directory, sorted, and what they stand for; the files themselves are not looked at. */
+/** Names in a directory, sorted, and their types, without a stat of the files. */
 export const listDirectoryNames = (directory: string): Effect.Effect<ReadonlyArray<LocalName>, NotReadable> =>
   Effect.map(
     reading(() => readdir(directory, { withFileTypes: true })),
@@ -63,7 +65,7 @@ export const listDirectoryNames = (directory: string): Effect.Effect<ReadonlyArr
       )
   )
 
-/** All bytes of a regular file; refused when it is larger than `most`. */
+/** Reads a whole regular file; refuses files larger than `most` bytes. */
 export const readRegular = (
   path: string,
   most = Number.POSITIVE_INFINITY

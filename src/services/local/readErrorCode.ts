@@ -1,5 +1,5 @@
 import { Predicate } from "effect"
 
-/** The code that the system or a library gave to a failure, `ENOENT` for instance; empty when it gave none. */
+/** Error code of the system or a library, such as `ENOENT`; empty when there is none. */
 export const readErrorCode = (cause: unknown): string =>
   Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""

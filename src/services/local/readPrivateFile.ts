@@ -4,7 +4,7 @@ import { open } from "node:fs/promises"
 import { NotReadable } from "./openRegular.ts"
 import { readErrorCode } from "./readErrorCode.ts"
 
-// Windows has no such flags, and neither owners nor permissions of this kind.
+// Windows has neither these flags nor Unix owners and permissions.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
 const isWindows = process.platform === "win32"
 
@@ -16,8 +16,8 @@ const refusal = (info: Stats, most: number): string | undefined => {
 }
 
 /**
- * Reads a file that this user alone may read and change; a link is not followed. Fails with the reason, and with code
- * ENOENT when the file does not exist.
+ * Reads a file that only this user may read and change; does not follow a link. Fails with the reason, with code ENOENT
+ * when the file does not exist.
  */
 export const readPrivateFile = (file: string, most: number): Effect.Effect<string, NotReadable> =>
   Effect.acquireUseRelease(

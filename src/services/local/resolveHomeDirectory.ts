@@ -6,9 +6,9 @@ const known = Option.liftThrowable(homedir)
 const recorded = Option.liftThrowable(() => userInfo().homedir)
 
 /**
- * The user's home directory: the one that the environment names, else the one that the system has on record. It is
- * absolute in any case: with an empty or relative `HOME`, files of the working directory would pass for the user's own.
- * A user without any has the root of the file system.
+ * Home directory of the user, from the environment, else from the system's user database; the root of the file system
+ * if neither has one.
+ * Always absolute: with an empty or relative `HOME`, files of the working directory would be taken for the user's own.
  */
 export const resolveHomeDirectory = (): string =>
   known().pipe(

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 
-/** A new name for a file that is not yet written whole, beside the one that it will replace. */
+/** Makes a temporary name for an atomic write, beside the file to replace. */
 export const makeUnfinishedName = (): string => `.berth-${randomBytes(8).toString("hex")}.tmp`
 
 /** Recognizes temporary files of atomic writes; old ones were left by a crash. */

@@ -2,8 +2,8 @@ import { Option } from "effect"
 import { hostname, userInfo } from "node:os"
 
 /**
- * Name of this process's user: the one on record, else the one in the environment. A user id without an entry, as containers
- * have, may have neither.
+ * Name of this process's user, from the system, else from the environment. A user id without an entry, as in
+ * containers, may have neither.
  */
 export const readUserName = (recorded = () => userInfo().username): string =>
   Option.getOrElse(Option.liftThrowable(recorded)(), () => process.env["LOGNAME"] ?? process.env["USER"] ?? "")

@@ -42,7 +42,7 @@ export const makeDeploySlots = (server: MachineAddress): LockKey => ({
   name: `deploy ${formatMachineAddress(server)}`
 })
 
-/** One pull from a server at a time: its channels are few. */
+/** Allows one pull from a server at a time, since its channels are limited. */
 export const makePullLock = (server: MachineAddress): LockKey => ({
   rank: 1,
   name: `pull ${formatMachineAddress(server)}`,
@@ -87,14 +87,14 @@ export const makeConfirmationsLock = (noteFile: string): LockKey => ({
   file: noteFile
 })
 
-/** One change of the remembered host keys at a time. */
+/** One change of the known host keys at a time. */
 export const makeHostKeysLock = (knownHostsFile: string): LockKey => ({
   rank: 5,
   name: `file ${knownHostsFile}`,
   file: knownHostsFile
 })
 
-/** Serializes reads and changes of a repository's hooks at a time. */
+/** Serializes reads and changes of a repository's hooks. */
 export const makeHooksLock = ({ name, owner }: Repository): LockKey => ({
   rank: 6,
   name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`,

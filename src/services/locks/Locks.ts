@@ -29,8 +29,8 @@ export class Locks extends Context.Tag("berth/Locks")<Locks, {
     key: LockKey
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | FileLocked, R>
   /**
-   * Executes an effect in the lowest free place of a key, within this process alone. Ranks apply as to locks. `waiting` is
-   * executed first where all places are taken.
+   * Executes an effect in the lowest free place of a key, within this process alone. Ranks apply as to locks. `waiting`
+   * is executed first if all places are taken.
    */
   readonly withPlace: <R2>(
     key: LockKey,
@@ -55,7 +55,7 @@ const inOrder = (key: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>): Eff
 const make = (directory: string) =>
   Effect.gen(function*() {
     const { withName, withPlace } = yield* makeNamedLocks
-    // Without a usable directory, for a user without a home for instance, each process locks for itself.
+    // Without a usable directory, for example without a home directory, locks apply within this process only.
     const hasDirectory = yield* makeOnce(
       prepare(directory).pipe(
         Effect.as(true),

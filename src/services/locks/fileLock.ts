@@ -73,7 +73,7 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
   })
 }
 
-/** Tries to take the lock once; nothing while it is held. */
+/** Tries once to take the lock; none while it is held. */
 const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effect.Effect<Option.Option<Lock>, string> =>
   call(() => mkdir(directory)).pipe(
     Effect.zipRight(Effect.asSome(readLock(directory))),

@@ -23,7 +23,7 @@ export const lockDirectory: Effect.Effect<string> = under(
   Effect.map((state) => join(state, "berth", "locks"))
 )
 
-/** File that stands for a name of any length and characters. */
+/** Path of the lock file for a name of any length and any characters. */
 export const formatLockFile = (directory: string, name: string): string =>
   join(directory, createHash("sha256").update(name).digest("hex").slice(0, 32))
 

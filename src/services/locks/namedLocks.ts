@@ -52,7 +52,7 @@ export const makeNamedLocks = Effect.sync(() => {
   return {
     withName: <A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       withPlace(name, { places: 1, waiting: Effect.void }, () => effect),
-    /** Passes the lowest free place of a name to `use`; `waiting` is executed first where none is free. */
+    /** Passes the lowest free place of a name to `use`; `waiting` is executed first if none is free. */
     withPlace,
     /** Names in use. */
     names: Effect.sync((): ReadonlyArray<string> => [...entries.keys()])

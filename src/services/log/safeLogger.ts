@@ -10,8 +10,8 @@ const linesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
     : Cause.pretty(cause, { renderErrorCause: true }).split("\n").map((line) => escapeText(line))
 
 /**
- * Logger for terminals that escapes control characters: names and messages of others can neither forge a line nor control
- * the terminal.
+ * Logger for terminals that escapes control characters: untrusted names and messages can neither forge a line nor
+ * control the terminal.
  */
 export const safeLogger: Logger.Logger<unknown, void> = Logger.mapInputOptions(
   Logger.prettyLoggerDefault,
@@ -26,5 +26,5 @@ export const safeLogger: Logger.Logger<unknown, void> = Logger.mapInputOptions(
   }
 )
 
-/** Replaces the default logger by `safeLogger`. */
+/** Replaces the default logger with `safeLogger`. */
 export const SafeLoggerLive: Layer.Layer<never> = Logger.replace(Logger.defaultLogger, safeLogger)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks"
 
-/** Metric that is read when it is asked for. */
+/** Metric that is read on demand. */
 export interface Gauge {
   readonly name: string
   readonly help: string
@@ -11,8 +11,8 @@ export interface Gauge {
 const seconds = (nanoseconds: number) => Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0
 
 /**
- * Makes a reader of the delay of the event loop, which tells the one since it was read before; 0 at the first time. It
- * measures from then on, since each measurement wakes the process.
+ * Makes a reader of the event loop delay since the previous reading; 0 at the first one. Measuring starts with the
+ * first reading, because each measurement wakes the process.
  */
 export const makeEventLoopDelay = (): Effect.Effect<ReadonlyArray<Gauge>> => {
   let histogram: IntervalHistogram | undefined

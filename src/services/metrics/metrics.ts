@@ -1,7 +1,7 @@
 import { Effect, Metric, MetricBoundaries } from "effect"
 import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
 
-/** Beginning of the names of all metrics. */
+/** Prefix of all metric names. */
 export const metricPrefix = "berth_"
 
 const runs = Metric.counter("berth_runs_total", {
@@ -22,16 +22,16 @@ const savedBytes = Metric.counter("berth_deploy_saved_bytes_total", {
   incremental: true
 })
 
-/** SSH connections that are open. */
+/** Number of open SSH connections. */
 export const openConnections = Metric.gauge("berth_ssh_connections", { description: "SSH connections that are open." })
 
-/** Steps with a series of their own: other names may come from users, and each would stay in memory. */
+/** Steps that get their own series. Other names may come from users, and every series stays in memory. */
 const knownSteps: ReadonlySet<string> = new Set(
   ("preflight beforeDeploy pull upload load beforeStart bridge switch start health return release rollback afterDeploy " +
     "build stop restart remove validate check server config env sync deploy route webhook changelog verify").split(" ")
 )
 
-/** True for the names that the steps of Berth's own programs have. */
+/** True for the names of steps of Berth's own programs. */
 export const isKnownStep = (step: string): boolean => knownSteps.has(step)
 
 /** Counts a run that has ended. */
@@ -49,6 +49,6 @@ export const countRun = ({ kind, state, steps }: Run): Effect.Effect<void> => {
   return Effect.zipRight(countEnd({ kind, state }), Effect.forEach(steps, countStep, { discard: true }))
 }
 
-/** Counts what a deploy has sent of everything that it would have. */
+/** Counts the bytes that a deploy has sent, and those that it saved of the total. */
 export const countSent = (sent: number, all: number): Effect.Effect<void> =>
   Effect.zipRight(Metric.incrementBy(sentBytes, sent), Metric.incrementBy(savedBytes, Math.max(0, all - sent)))

@@ -3,7 +3,7 @@ import { countRun } from "../metrics/metrics.ts"
 import { RunHistory } from "../runs/RunHistory.ts"
 import { Notifier } from "./Notifier.ts"
 
-/** The history of runs, which stores the end of each together with the notifications of it. */
+/** History of runs that stores the end of a run together with its notifications. */
 export const AnnouncedHistoryLive: Layer.Layer<RunHistory, never, Notifier | RunHistory> = Layer.effect(
   RunHistory,
   Effect.gen(function*() {

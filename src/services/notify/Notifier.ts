@@ -3,16 +3,19 @@ import type { NotifiedDrift, NotifyFailed, NotifyTargetUnknown, NotifyTested } f
 import type { Run } from "../../schema/runs/Run.ts"
 import type { Notice } from "../runs/Outbox.ts"
 
-/** Tells the targets of the settings about events. */
+/** Notifies the targets in the settings of events. */
 export class Notifier extends Context.Tag("berth/Notifier")<Notifier, {
-  /** Notifications of the end of a run; none without a target for it. */
+  /** Notifications of a run's end; empty when no target subscribes to it. */
   readonly noticesOf: (run: Run) => Effect.Effect<ReadonlyArray<Notice>>
   /** Sends notifications that this process has added to the outbox. */
   readonly added: (notices: ReadonlyArray<Notice>) => Effect.Effect<void>
-  /** Sends what other processes left, for as long as this one lasts, and tells of drift from now on. */
+  /**
+   * Starts sending notifications that other processes left in the outbox, for the lifetime of this process. Drift is
+   * notified from then on.
+   */
   readonly serve: Effect.Effect<void>
-  /** Tells of an application that drifts and did not when it was judged before. */
+  /** Notifies of an application that has drifted and had not at its previous check. */
   readonly driftJudged: (judged: NotifiedDrift) => Effect.Effect<void>
-  /** Tells one target at once, by a message that says that it is a test. */
+  /** Sends a test message to one target immediately. */
   readonly test: (name: string) => Effect.Effect<NotifyTested, NotifyTargetUnknown | NotifyFailed>
 }>() {}

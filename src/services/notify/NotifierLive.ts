@@ -8,13 +8,16 @@ import type { Post } from "./Post.ts"
 
 const lookPause = Duration.seconds(15)
 const awaitPause = Duration.millis(20)
-// A process that ends waits no longer for receivers than this; the next one sends the rest.
+// Maximum time that a shutdown waits for receivers; the next process sends the rest.
 const lastTime = Duration.seconds(5)
 
-// Without a target nothing of this is loaded.
+// Loaded only if there is a target.
 const loadMessages = Effect.promise(() => import("./notices.ts"))
 
-/** Sends the outbox from the first use to the end of the scope, and lets what was just added be tried once before that. */
+/**
+ * Sends the outbox from first use until the scope closes. Before that, notifications that were just added are tried
+ * once.
+ */
 const makeSender = Effect.gen(function*() {
   const ownership = yield* RunOwnership
   const context = yield* Effect.context<Outbox | Post | Settings>()
@@ -81,7 +84,7 @@ const make = Effect.gen(function*() {
           outbox.addDrift(judged, judged.differences > 0, notices),
           (isAdded) => isAdded ? send(notices) : Effect.void
         )
-        // Add it in the background: the caller asked only for the judgement.
+        // Adds it in the background: the caller waits for the result of the check alone.
         yield* fork(Effect.ignore(adding))
       }),
     test: (name) =>

@@ -1,10 +1,10 @@
 import { Context, type Effect, type Redacted, Schema } from "effect"
 import type { RenderedMessage } from "./formats.ts"
 
-/** A request was not answered with a success. */
+/** A request failed, or its response was not a success. */
 export class PostFailed extends Schema.TaggedError<PostFailed>()("PostFailed", {
   reason: Schema.String,
-  /** Pause that the receiver asks for, in milliseconds. */
+  /** Pause that the receiver requests, in milliseconds. */
   pause: Schema.optional(Schema.Number)
 }) {
   override get message() {
@@ -12,11 +12,11 @@ export class PostFailed extends Schema.TaggedError<PostFailed>()("PostFailed", {
   }
 }
 
-/** Requests to the receivers of notifications. */
+/** Sends requests to the receivers of notifications. */
 export class Post extends Context.Tag("berth/Post")<Post, {
   /**
-   * Sends one request within ten seconds, and answers the status of a success. Redirects are not followed, and names that
-   * lead to a link-local address are refused.
+   * Sends one request with a timeout of ten seconds, and returns the status of a success. Does not follow redirects,
+   * and refuses names that resolve to a link-local address.
    */
   readonly send: (url: Redacted.Redacted, request: RenderedMessage) => Effect.Effect<number, PostFailed>
 }>() {}

@@ -2,7 +2,7 @@ import { Effect, Layer, Scope } from "effect"
 import { makeOnce } from "../fibers/makeOnce.ts"
 import { Post } from "./Post.ts"
 
-/** Requests over the network; the client is loaded with the first one. */
+/** Sends requests over the network; the client is loaded on first use. */
 export const PostLive: Layer.Layer<Post> = Layer.scoped(
   Post,
   Effect.gen(function*() {

@@ -7,7 +7,7 @@ import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
 const longestTitle = 200
 const longestText = 1_500
 
-/** Text within a limit of characters, whole characters kept. */
+/** Truncates a text to a number of characters without splitting a character. */
 export const shortenMessage = (text: string, most: number): string => {
   const cut = text.slice(0, most)
   return cut.length === text.length ? text : `${cut.replace(/[\ud800-\udbff]$/, "")}…`

@@ -5,11 +5,14 @@ import { computeRunVerdict } from "../../schema/runs/runVerdict.ts"
 
 type RunEnd = Pick<Run, "kind" | "result" | "state" | "steps" | "subject">
 
-/** The release before was started in the place of a new version. */
+/** True when the previous release was started in place of a new version. */
 const hasRolledBack = ({ steps }: RunEnd): boolean =>
   steps.some(({ status, step }) => step === "rollback" && (status === "done" || status === "warn"))
 
-/** A failed run without a result ended with an error, and started nothing that could be unhealthy. */
+/**
+ * Health events of a failed run. Without a result it ended with an error, and has not started anything that could be
+ * unhealthy.
+ */
 const judged = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
   if (run.state !== "failed" || run.result === null || run.result === undefined) return []
   if (computeRunVerdict(run, run.result) === "unhealthy") return ["unhealthy"]
@@ -20,7 +23,10 @@ const decodeTargets = Schema.decodeUnknownOption(Schema.Struct({
   targets: Schema.Array(Schema.Struct({ outcome: Schema.String, runId: Schema.NullOr(Schema.String) }))
 }))
 
-/** A deploy to several servers whose deploys were all announced, each with its server; one that was refused was no run. */
+/**
+ * True for a deploy to several servers if each of its deploys was announced as a run of its own. A refused deploy is
+ * not a run.
+ */
 const isAnnounced = ({ kind, result }: RunEnd): boolean =>
   kind === "deploy-all" && Option.exists(
     decodeTargets(result),
@@ -28,8 +34,8 @@ const isAnnounced = ({ kind, result }: RunEnd): boolean =>
   )
 
 /**
- * Events that the end of a run is, the most specific first. Every end that is not well is `failed` too, so that a target
- * with that event alone misses none. A cancelled run sends none.
+ * Events for the end of a run, the most specific first. Every unsuccessful end is also `failed`, so that a target with
+ * that event alone misses none. A cancelled run has no events.
  */
 export const findEvents = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
   if (isAnnounced(run)) return []

@@ -12,26 +12,26 @@ import { shortenMessage } from "./describeRun.ts"
 const signature = (secret: Redacted.Redacted, seconds: number, body: string): string =>
   `t=${seconds},v1=${createHmac("sha256", Redacted.value(secret)).update(`${seconds}.${body}`).digest("hex")}`
 
-/** Body and headers of a request that tells a target. */
+/** Body and headers of a request to a target. */
 export interface RenderedMessage {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-// With every character escaped it stays below the 2,000 that Discord takes.
+// Stays below Discord's limit of 2,000 characters even if every character is escaped.
 const mostForDiscord = 750
 
-/** Without control characters; lines stay. */
+/** Removes control characters except line breaks. */
 const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, "")
 
-/** Slack reads these three as the begin of a link, a mention or an entity. */
+/** Slack parses these three characters as the start of a link, a mention or an entity. */
 const forSlack = (text: string): string =>
   printable(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** Everything that Discord's Markdown reads as more than itself. */
+/** Escapes every character with a meaning in Discord's Markdown. */
 const forDiscord = (text: string): string => printable(text).replace(/[\\`*_~|>[\]#<@]/g, "\\$&")
 
-/** A header of one line; encoded as a word of RFC 2047 where it is not ASCII. */
+/** Header value on one line; encoded as an RFC 2047 word if it is not ASCII. */
 const forHeader = (text: string): string => {
   const line = printable(text).replace(/\s+/g, " ").trim()
   return /^[\x20-\x7e]*$/.test(line) && !line.includes("=?")
@@ -90,7 +90,7 @@ const renderers: {
   })
 }
 
-/** Renders a message in the words of its target; its text stays text in all of them. */
+/** Renders a message in the format of its target. Its text is never interpreted as markup. */
 export const render = (
   format: NotifyFormat,
   message: NotifyMessage,

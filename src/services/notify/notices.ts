@@ -9,7 +9,7 @@ import { findEvents } from "./findEvents.ts"
 
 type Targets = ReadonlyArray<NotifyTarget>
 
-/** Notifications of a run that has ended: one for each target, of the most specific event that it asks for. */
+/** Notifications of a run that has ended: one per target, for the most specific event that it subscribes to. */
 export const buildRunNotices = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
   const all = findEvents(run)
   return targets.flatMap(({ events, name }) => {
@@ -35,7 +35,7 @@ export const buildDriftNotices = (drift: NotifiedDrift, targets: Targets, now: n
     }
   }))
 
-/** Message that is sent when somebody tests a target. */
+/** Message for testing a target. */
 export const buildTestMessage = (target: string, now: number): NotifyMessage => ({
   id: randomUUID(),
   event: "test",

@@ -5,12 +5,12 @@ import { Notifier } from "./Notifier.ts"
 
 type Found = Parameters<typeof differencesIn>[0] & Pick<Drift, "unknown">
 
-/** Fields that are unknown only while a server or the platform does not answer. */
+/** Fields that are unknown only while a server or the platform does not respond. */
 const passing: ReadonlyArray<string> = ["route", "server"]
 
 /**
- * Reports how far an application has drifted, where there is a service that tells of it. One without a known difference
- * whose route or server could not be read is not judged: its drift may stand.
+ * Reports the drift of an application, if there is a notifier. An application without known differences is skipped
+ * while its route or server cannot be read: an earlier drift may persist.
  */
 export const reportDrift = (judged: Omit<NotifiedDrift, "differences">, found: Found): Effect.Effect<void> =>
   Effect.flatMap(

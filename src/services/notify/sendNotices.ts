@@ -2,19 +2,19 @@ import { Duration, Effect, Option, type Queue, Random } from "effect"
 import { type ClaimedNotice, Outbox } from "../runs/Outbox.ts"
 import { findNotifyTarget, sendNotification } from "./sendNotification.ts"
 
-/** Time for which a notification is tried again. */
+/** Time during which a failed notification is retried. */
 const retryTime = Duration.hours(1)
-/** Time that a process has for one attempt before another one may take it. */
+/** Time for one attempt of a process, after which another process may claim the notification. */
 const attemptTimeout = Duration.seconds(30)
 
 const firstPause = 1_000
-// A receiver that is back hears of it soon.
+// Short, so that a receiver is notified soon after it has recovered.
 const longestPause = 30_000
 const longestAsked = 5 * 60_000
 
 /**
- * Pause after so many attempts: it doubles from a second to half a minute, give or take a fifth, so that the
- * notifications of an outage do not come back at one moment. A receiver may ask for a longer one.
+ * Pause after a number of attempts: doubles from one second to half a minute, with 20 % jitter, so that the
+ * notifications of an outage are not retried all at once. A receiver may request a longer pause.
  */
 const backoffAfter = (attempts: number, asked = 0): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.nextRange(0.8, 1.2), (jitter) => {
@@ -25,14 +25,14 @@ const backoffAfter = (attempts: number, asked = 0): Effect.Effect<Duration.Durat
 const mostAtOnce = 16
 const storePause = Duration.seconds(5)
 
-/** Sends one claimed notification: it is removed once it was taken or given up, and else due again later. */
+/** Sends one claimed notification. It is removed once delivered or given up; otherwise it becomes due again later. */
 const sendOne = (notice: ClaimedNotice) =>
   Effect.gen(function*() {
     const outbox = yield* Outbox
     const { age, attempts, id, message, target: name } = notice
     const target = yield* findNotifyTarget(name)
     if (Option.isNone(target)) {
-      // A peer may know it: they share the store, not the settings.
+      // A peer may have this target: peers share the store, not the settings.
       if (Duration.lessThan(age, retryTime)) return yield* outbox.postpone(notice, yield* backoffAfter(attempts))
       yield* Effect.logWarning(`Nobody was told "${message.title}": the settings have no target ${name} any more`)
       return yield* outbox.remove(id)
@@ -54,7 +54,7 @@ const sendOne = (notice: ClaimedNotice) =>
     if (Option.isSome(told)) yield* outbox.remove(id)
   })
 
-/** Sends what is due, until nothing is. */
+/** Sends due notifications until none is left. */
 const sendDue = (attempted: (id: string) => void) =>
   Effect.gen(function*() {
     const outbox = yield* Outbox
@@ -65,7 +65,7 @@ const sendDue = (attempted: (id: string) => void) =>
         claimed,
         (notice) =>
           sendOne(notice).pipe(
-            // A notification that is cut off is due at once for whoever comes next.
+            // An interrupted notification is due again at once, for the next sender.
             Effect.onInterrupt(() => Effect.ignore(outbox.postpone(notice, Duration.zero))),
             Effect.ensuring(Effect.sync(() => attempted(notice.id)))
           ),
@@ -75,7 +75,7 @@ const sendDue = (attempted: (id: string) => void) =>
   })
 
 /**
- * Sends notifications for as long as it is executed: at once when it is woken, and again when one is due.
+ * Sends notifications until it is interrupted: at once when it is woken, and again when one is due.
  * @param attempted called with the id of each notification that was tried
  * @param longestWait pause after which it looks for notifications of other processes
  */

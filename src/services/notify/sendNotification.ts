@@ -6,7 +6,7 @@ import { Settings } from "../settings/Settings.ts"
 import { render } from "./formats.ts"
 import { Post } from "./Post.ts"
 
-/** Target of the settings with this name. */
+/** Finds the target with this name in the settings. */
 export const findNotifyTarget = (name: string) =>
   Effect.flatMap(
     Settings,

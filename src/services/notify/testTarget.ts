@@ -4,7 +4,7 @@ import { Settings } from "../settings/Settings.ts"
 import { buildTestMessage } from "./notices.ts"
 import { findNotifyTarget, sendNotification } from "./sendNotification.ts"
 
-/** Tells one target at once that this is a test, in one attempt. */
+/** Sends a test message to one target, in one attempt. */
 export const testTarget = (name: string) =>
   Effect.gen(function*() {
     const found = yield* findNotifyTarget(name)

@@ -11,7 +11,7 @@ import { PostFailed } from "./Post.ts"
 const timeout = Duration.seconds(10)
 const mostOfAnswer = 4 * 1024
 
-/** Resolves a name, and refuses one that leads to the addresses where clouds serve credentials. */
+/** Resolves a name; refuses one that resolves to the addresses where clouds serve credentials. */
 const checkedLookup: LookupFunction = (hostname, options, callback) =>
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const [first] = addresses ?? []
@@ -40,7 +40,7 @@ export const makePost: Effect.Effect<
     const { headers: answered, statusCode } = yield* Effect.tryPromise({
       try: async (signal) => {
         const answer = await request(Redacted.value(url), { method: "POST", headers, body, dispatcher, signal })
-        // Discard the body; a long one is cut off with its connection.
+        // Discard the body; a long one is cut off by closing its connection.
         await answer.body.dump({ limit: mostOfAnswer }).catch(() => undefined)
         return answer
       },

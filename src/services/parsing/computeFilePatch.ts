@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Unified diff of two versions of a file. Few requests need it: the library is loaded with the first of them. */
+/** Makes a unified diff of two versions of a file. The library is loaded on first use. */
 export const computeFilePatch = (file: string, before: string, after: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => import("diff")),

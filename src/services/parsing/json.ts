@@ -77,8 +77,9 @@ const mistakeIn = (text: string): ParseProblem => {
 }
 
 /**
- * Reads JSON that others wrote. Left is its first mistake, or the place where it is nested deeper than `depth`; the
- * reason never quotes the text. The length of the text is the caller's to bound.
+ * Parses foreign JSON. `Left` is the first syntax error, or the position where it is nested deeper than `depth`; the
+ * reason never quotes the text.
+ * The caller must limit the length of the text.
  */
 export const parseJson = (
   text: string,
@@ -92,13 +93,13 @@ export const parseJson = (
   return Either.try({ try: (): unknown => JSON.parse(text), catch: () => mistakeIn(text) })
 }
 
-/** Reads JSON that others wrote and that fits a schema; nothing where it does not, or is nested too deeply. */
+/** Parses foreign JSON and decodes it with a schema; none if it is invalid or nested too deeply. */
 export const decodeJson = <A, I>(schema: Schema.Schema<A, I>): (text: string) => Option.Option<A> => {
   const decode = Schema.decodeUnknownOption(schema)
   return (text) => Option.flatMap(Either.getRight(parseJson(text)), decode)
 }
 
-/** The place of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
+/** Position of a value in JSON text that `parseJson` has parsed; falls back to the nearest enclosing value. */
 export const locateJsonValue = (text: string, path: ReadonlyArray<PropertyKey>): TextPosition => {
   const root = parseTree(text)
   if (root === undefined) return { line: 1, column: 1 }

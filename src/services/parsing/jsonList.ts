@@ -1,20 +1,19 @@
 import { type Node, parseTree } from "jsonc-parser"
 
-/** Indentation of a text: that of its first indented line, or two spaces. */
+/** Indentation of a text, taken from its first indented line; two spaces by default. */
 const indentIn = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
 const lineEndIn = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n")
 
-/** The white space that the line of an offset begins with. */
+/** Leading white space of the line that contains an offset. */
 const marginAt = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))?.[0] ?? ""
 
 const elementsOf = (root: Node): ReadonlyArray<Node> => root.type === "array" ? root.children ?? [] : [root]
 
 /**
- * JSON text in which a value is the element at an index of the list that it holds, or comes after its last one. Text
- * that holds one value alone counts as a list of one, and becomes one when it gets a second. All other elements keep
- * their bytes.
- * @param text JSON that `parseJson` has read; blank text holds nothing
+ * Replaces the element at an index of a JSON list, or appends it. A single value counts as a list of one, and is
+ * wrapped in a list when a second one is added. All other elements keep their bytes.
+ * @param text JSON that `parseJson` has parsed; blank text is an empty list
  */
 export const withElement = (text: string, value: unknown, index?: number): string => {
   const root = parseTree(text)

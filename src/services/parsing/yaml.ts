@@ -13,7 +13,7 @@ import {
 import type { ParseProblem, TextPosition } from "./ParseProblem.ts"
 import { findYamlExcess, type YamlBounds } from "./yamlBounds.ts"
 
-/** A YAML text without mistakes: one document, no key twice in a mapping. */
+/** A valid YAML document, without duplicate keys. */
 export interface YamlText {
   readonly document: Document.Parsed<ParsedNode>
   readonly placeAt: (offset: number) => TextPosition
@@ -26,7 +26,10 @@ export interface YamlOptions extends YamlBounds {
   readonly keepSourceTokens?: boolean
 }
 
-/** Each mistake takes a stack with it, which costs far more than the mistake, and there may be one at every letter. */
+/**
+ * Disables stack traces while parsing: each syntax error would capture one, and there may be an error at every
+ * character.
+ */
 const withoutStacks = <A>(parse: () => A): A => {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
@@ -37,7 +40,7 @@ const withoutStacks = <A>(parse: () => A): A => {
   }
 }
 
-/** The offset of the first key that its mapping has already. The parser's own check compares each key with each. */
+/** Offset of the first duplicate key. The parser's own check compares every pair of keys. */
 const repeatedKey = (document: Document.Parsed<ParsedNode>): number | undefined => {
   let found: number | undefined
   visit(document, {
@@ -54,8 +57,9 @@ const repeatedKey = (document: Document.Parsed<ParsedNode>): number | undefined 
 }
 
 /**
- * Reads YAML that others wrote. Left is its first mistake, in the parser's words and under its code, or the limit that
- * it is over. The words may quote the text. The length of the text in bytes is the caller's to bound.
+ * Parses foreign YAML. `Left` is its first error, with the parser's message and code, or the limit that it exceeds. The
+ * message may quote the text.
+ * The caller must limit the length of the text in bytes.
  */
 export const parseYaml = (
   text: string,

@@ -1,7 +1,7 @@
 import { CST, Lexer } from "yaml"
 import { limits } from "../../schema/words/limits.ts"
 
-/** A limit that a YAML text is over, and where in the text. */
+/** Limit that a YAML text exceeds, and its position in the text. */
 export interface YamlExcess {
   readonly offset: number
   readonly reason: string
@@ -19,9 +19,9 @@ const separators = new Set(["space", "comment", "newline"])
 
 /**
  * Rejects YAML that is too long or nested too deeply for the parser, which recurses for each level and would overflow
- * the stack of the whole process. Uses only the lexer, which does not recurse.
+ * the stack of the process. Uses only the lexer, which does not recurse.
  *
- * In block style each level begins further right than the one around it, so the columns of the tokens bound the depth.
+ * In block style each level is indented further than its parent, so the columns of the tokens limit the depth.
  */
 export const findYamlExcess = (
   text: string,

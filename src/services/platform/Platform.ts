@@ -6,28 +6,28 @@ import type { SettingsError } from "../../schema/Settings.ts"
 
 /** A call to the platform. */
 export type PlatformCall<A> = Effect.Effect<A, PlatformFailure | SettingsError>
-/** Fields of an application, in neutral words. */
+/** Fields of an application, in neutral terms. */
 export interface AppFields {
   readonly [field: string]: unknown
 }
 
-/** Answer to a request for a deployment, with the reason if none was queued. */
+/** Response to a deployment request, with the reason if none was queued. */
 export interface DeployAnswer {
   readonly body: unknown
   readonly notQueued: Option.Option<string>
 }
 
 /**
- * The deployment platform, in neutral words whatever the vendor. A body that is handed on to a caller is `unknown`:
- * it is the platform's own.
+ * The deployment platform, in terms that do not depend on the vendor. A body that is passed on to a caller is
+ * `unknown`: its shape is the platform's own.
  */
 export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly applications: PlatformCall<ReadonlyArray<PlatformRecord>>
-  /** Full record of an application. Values that mean the same as in `wanted` adopt its spelling. */
+  /** Full record of an application. Values equivalent to those in `wanted` use its spelling. */
   readonly application: (uuid: string, wanted?: AppFields) => PlatformCall<PlatformRecord>
   /**
-   * Record of the list, completed with all declared fields, in the spelling of `wanted`; reads again only if the list
-   * leaves fields out.
+   * Completes a record of the list with all declared fields, in the spelling of `wanted`; reads it again only if the
+   * list omits fields.
    */
   readonly declared: (app: PlatformRecord, wanted: AppFields) => PlatformCall<PlatformRecord>
   /** Creates an application from a private repository with a deploy key; `fields` are those of the create rules. */
@@ -40,29 +40,29 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
     url: string,
     service?: string
   ) => PlatformCall<void>
-  /** Takes the platform's own addresses from an application that is not a compose stack. */
+  /** Removes the generated addresses of an application that is not a compose stack. */
   readonly clearDomains: (uuid: string) => PlatformCall<void>
-  /** An application's environment variables; those of previews are left out. */
+  /** Environment variables of an application, without those of previews. */
   readonly envs: (uuid: string) => PlatformCall<ReadonlyArray<AppEnv>>
-  /** The list of an application's environment variables as the platform answers it. */
+  /** List of an application's environment variables, as the platform returns it. */
   readonly envsBody: (uuid: string) => PlatformCall<unknown>
   readonly createEnv: (uuid: string, key: string, value: string) => PlatformCall<unknown>
   readonly updateEnv: (uuid: string, env: AppEnv, value: string) => PlatformCall<unknown>
   readonly deleteEnv: (uuid: string, env: AppEnv) => PlatformCall<unknown>
-  /** Asks for a deployment, even of what is deployed already. */
+  /** Requests a deployment, even of a version that is already deployed. */
   readonly deploy: (uuid: string) => PlatformCall<DeployAnswer>
-  /** The name of the project with this uuid; absent where there is none, hidden where the platform does not tell. */
+  /** Name of the project with this uuid; absent if it does not exist, hidden if the platform does not disclose it. */
   readonly projectName: (uuid: string) => PlatformCall<Disclosed<string>>
-  /** The same of a deploy key. */
+  /** Name of the deploy key with this uuid; absent or hidden like that of a project. */
   readonly privateKeyName: (uuid: string) => PlatformCall<Disclosed<string>>
   readonly servers: PlatformCall<ReadonlyArray<PlatformServer>>
-  /** The list of servers as the platform answers it. */
+  /** List of servers, as the platform returns it. */
   readonly serversBody: PlatformCall<unknown>
-  /** Sets the secret that push events to an application are signed with; an empty one clears it. */
+  /** Sets the secret that signs push events to an application; an empty one clears it. */
   readonly setWebhookSecret: (uuid: string, secret: Redacted.Redacted) => PlatformCall<void>
   /** True if the application accepts push events signed with the configured secret. */
   readonly webhookSecretSet: (uuid: string) => PlatformCall<Disclosed<boolean>>
-  /** Address for push events, if it is one for all applications. */
+  /** Address for push events, if all applications share one. */
   readonly webhookUrl: Effect.Effect<string, SettingsError>
   /** Address for an application's push events. */
   readonly webhookUrlOf: (uuid: string) => Effect.Effect<string, SettingsError>

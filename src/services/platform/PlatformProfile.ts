@@ -3,10 +3,10 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import type { Authentication, UpstreamCall } from "../upstream/UpstreamCall.ts"
 import type { Platform, PlatformCall } from "./Platform.ts"
 
-/** A call to the platform as a vendor's profile words it. */
+/** A call to the platform, in the terms of a vendor's profile. */
 export interface PlatformRequest extends Pick<UpstreamCall, "method" | "path" | "plain" | "query"> {
   readonly body?: { readonly [field: string]: unknown }
-  /** The longest answer that is read, in bytes, where it is another than `usualLimit`. */
+  /** Maximum size of the response in bytes; `usualLimit` when absent. */
   readonly limit?: number
   /** True for a GET that changes something. */
   readonly changes?: boolean
@@ -14,13 +14,13 @@ export interface PlatformRequest extends Pick<UpstreamCall, "method" | "path" | 
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Base of a profile: settings of the current request, and calls with its address and token. */
+/** Connection of a profile: settings of the current request, and calls with its address and token. */
 export interface PlatformConnection {
-  /** The body of the answer; `null` when there is none. */
+  /** Sends a request and returns the body of the response; `null` when the body is empty. */
   readonly send: (request: PlatformRequest) => PlatformCall<unknown>
-  /** The base of webhook addresses, without a slash at its end. */
+  /** Base of webhook addresses, without a trailing slash. */
   readonly webhookBase: Effect.Effect<string, SettingsError>
-  /** The secret that push events are signed with; empty when none is configured. */
+  /** Secret that signs push events; empty when none is configured. */
   readonly webhookSecret: PlatformCall<Redacted.Redacted>
 }
 
@@ -29,11 +29,11 @@ export const usualLimit = 4 * 1024 * 1024
 /** Limit for the list of all applications, in bytes. */
 export const listLimit = 32 * 1024 * 1024
 
-/** A vendor: how it is called, and the port's operations in its words. */
+/** A vendor: its authentication, its errors, and the port's operations in its API. */
 export interface PlatformProfile {
-  /** Header of its token. */
+  /** Header that carries its token. */
   readonly authentication: Omit<Authentication, "token">
-  /** Describes the body of a refusal, in neutral words. */
+  /** Describes the body of a refusal, in neutral terms. */
   readonly refusal: (body: string) => string
   readonly operations: (connection: PlatformConnection) => Platform["Type"]
 }

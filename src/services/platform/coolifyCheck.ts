@@ -7,7 +7,7 @@ import { pluralize } from "../../schema/words/pluralize.ts"
 type Version = readonly [number, number, number]
 const versions = Order.tuple(Order.number, Order.number, Order.number)
 
-/** `v4.1.1` or `4.1.1-beta.3` as numbers. */
+/** Parses `v4.1.1` or `4.1.1-beta.3` into numbers. */
 const parseVersion = (text: string): Option.Option<Version> => {
   const [, major, minor, patch] = /(?<!\d)(\d+)\.(\d+)\.(\d+)/.exec(text) ?? []
   return major === undefined ? Option.none() : Option.some([Number(major), Number(minor), Number(patch)])
@@ -19,7 +19,7 @@ const faults: ReadonlyArray<{ readonly from: Version; readonly mended: Version; 
   what: "repository addresses with an SSH port of their own are mishandled"
 }]
 
-/** Finding for a version of Coolify. */
+/** Makes the finding for a version of Coolify. */
 export const checkVersion = (text: string): Finding => {
   const name = "platform version"
   const version = parseVersion(text)
@@ -39,7 +39,7 @@ export const checkVersion = (text: string): Finding => {
     }
 }
 
-/** Finding for the token's abilities, judged by the variables of an application. */
+/** Makes the finding for the token's abilities, derived from the variables of an application. */
 export const checkToken = (
   apps: ReadonlyArray<PlatformRecord>,
   envs: ReadonlyArray<AppEnv>
@@ -60,7 +60,7 @@ export const checkToken = (
     : { name, ok: true, detail: `${reads} and the values of their variables` }
 }
 
-/** Looks at Coolify's version and at what the token may read; changes nothing. */
+/** Checks Coolify's version and the token's abilities. Read-only. */
 export const checkCoolify = <E, R, E2, R2, E3, R3>(
   version: Effect.Effect<string, E, R>,
   applications: Effect.Effect<ReadonlyArray<PlatformRecord>, E2, R2>,

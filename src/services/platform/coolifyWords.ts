@@ -31,7 +31,7 @@ export interface ServiceDomain {
   readonly domain: string
 }
 
-/** Coolify's name of a build pack; one that it alone knows is its own name. */
+/** Coolify's name of a build pack; a name without a neutral equivalent is returned unchanged. */
 export const toVendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
 
 const vendorValue = (field: string, value: unknown): unknown => {
@@ -40,13 +40,13 @@ const vendorValue = (field: string, value: unknown): unknown => {
   return paths.includes(field) && value !== "" ? rooted(value) : value
 }
 
-/** Fields of an application as Coolify takes them. */
+/** Converts fields of an application to the terms of Coolify's API. */
 export const toCoolify = (fields: AppFields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([field, value]) => [other(fieldNames, 0, field), vendorValue(field, value)])
   )
 
-/** The addresses of a compose stack: a record by service, a list of services, or either as JSON text. */
+/** Parses the addresses of a compose stack: a record by service, a list of services, or either as JSON text. */
 export const parseServiceDomains = (value: unknown): ReadonlyArray<ServiceDomain> => {
   if (Predicate.isString(value)) {
     return Either.match(parseJson(value), { onLeft: () => [], onRight: parseServiceDomains })
@@ -61,7 +61,7 @@ export const parseServiceDomains = (value: unknown): ReadonlyArray<ServiceDomain
   )
 }
 
-/** The addresses of a compose stack once `url` is the one of a service. */
+/** Sets the address of a service of a compose stack to `url`. */
 export const withServiceDomain = (
   domains: ReadonlyArray<ServiceDomain>,
   service: string,
@@ -71,7 +71,7 @@ export const withServiceDomain = (
   { name: service, domain: url }
 ]
 
-/** The names of the services in the text of a compose file; none where it cannot be read. */
+/** Names of the services in a compose file; empty if it cannot be parsed. */
 export const parseComposeServices = (text: string): ReadonlyArray<string> => {
   const root = Either.match(parseYaml(text), { onLeft: () => null, onRight: ({ document }) => document.contents })
   const services = isMap(root) ? root.get("services") : undefined
@@ -88,7 +88,7 @@ const neutralValue = (field: string, value: unknown): unknown => {
 
 const neutralName = (field: string) => (field === "domains" ? field : other(fieldNames, 1, field))
 
-/** The server that Coolify names within the destination of an application. */
+/** Uuid of the server in the destination of an application. */
 const serverUuid = (record: Fields): unknown => {
   const destination = record["destination"]
   const server = Predicate.isRecord(destination) ? destination["server"] : undefined
@@ -96,8 +96,8 @@ const serverUuid = (record: Fields): unknown => {
 }
 
 /**
- * Addresses of an application. A compose stack has those of its services and any other build the application's own:
- * Coolify keeps both when the build pack changes, and serves by the one that belongs to it.
+ * Addresses of an application: those of its services for a compose stack, the application's own for any other build.
+ * Coolify keeps both when the build pack changes, and serves those that belong to it.
  */
 const addressOf = (record: Fields): Fields => {
   const services = record["docker_compose_domains"]
@@ -106,7 +106,7 @@ const addressOf = (record: Fields): Fields => {
   return { fqdn: domains.length === 0 ? null : domains.join(",") }
 }
 
-/** Fields that Coolify nests: the server, the static flag, and the addresses of a compose stack. */
+/** Collects fields that Coolify nests: the server, the static flag, and the addresses of a compose stack. */
 const gathered = (record: Fields): Fields => {
   const settings = record["settings"]
   const isStatic = Predicate.isRecord(settings) ? settings["is_static"] : undefined
@@ -118,7 +118,7 @@ const gathered = (record: Fields): Fields => {
   }
 }
 
-/** A body of Coolify's in neutral words; what is not a record stays as it is. */
+/** Converts a body from Coolify to neutral terms; anything but a record is returned unchanged. */
 export const toNeutral = (body: unknown): unknown =>
   Predicate.isRecord(body) && !Array.isArray(body)
     ? {
@@ -135,7 +135,7 @@ const meansTheSame = (field: string, value: unknown, wanted: unknown): boolean =
   return field === "fqdn" && value.split(",").includes(wanted)
 }
 
-/** Record whose values adopt the spelling of `wanted` where they mean the same. */
+/** Replaces values of a record with equivalent values of `wanted`, to keep their spelling. */
 export const adoptSpelling = <A extends Fields>(record: A, wanted: AppFields): A => ({
   ...record,
   ...Object.fromEntries(
@@ -143,7 +143,7 @@ export const adoptSpelling = <A extends Fields>(record: A, wanted: AppFields): A
   )
 })
 
-/** An explanation of Coolify's in neutral words. */
+/** Replaces Coolify's names in a message with neutral ones. */
 export const toNeutralWords = (words: string): string =>
   [...fieldNames.filter(([neutral]) => neutral !== "fqdn"), ...buildPacks].reduce(
     (text, [neutral, coolify]) => text.replaceAll(new RegExp(`\\b${coolify}\\b`, "g"), neutral),

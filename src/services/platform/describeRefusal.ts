@@ -5,7 +5,7 @@ import { makeExcerpt } from "../upstream/makeExcerpt.ts"
 const sentences = (value: unknown): string =>
   Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)
 
-/** The fields that were refused, each with why: `fqdn: This field is not allowed.` */
+/** Refused fields, each with its reason: `fqdn: This field is not allowed.` */
 const refusedFields = (errors: unknown): ReadonlyArray<string> => {
   if (Predicate.isRecord(errors)) return Object.entries(errors).map(([field, why]) => `${field}: ${sentences(why)}`)
   return Array.isArray(errors) ? errors.map(sentences) : Predicate.isString(errors) ? [errors] : []

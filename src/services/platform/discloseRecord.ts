@@ -9,11 +9,11 @@ import { disclosedFieldNames, isIdentifier, nestedRecords, openVariable } from "
 export interface RecordReader {
   /** May read values of variables, and with them every field that is not known to be harmless. */
   readonly seesValues: boolean
-  /** Secrets in use, which nobody reads. */
+  /** Secrets in use, which are never disclosed. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Readers of a field: all callers, those who may see values, or nobody. */
+/** Readers of a field: all callers, those who may see values, or none. */
 type Judgement = "open" | "value" | "credential"
 
 const mask = "***"
@@ -28,19 +28,20 @@ const judged = (name: string, around: Judgement): Judgement =>
 
 const isOpenVariable = (record: Raw) => record["key"] === openVariable
 
-/** Takes out of the platform's answers what a reader may not read. */
+/** Removes data that a reader may not see from the platform's responses. */
 export interface Disclosure {
   readonly record: (record: Raw) => Raw
   /** Text of a field that every caller may read. */
   readonly text: (text: string) => string
-  /** An answer of any kind, as it is relayed. */
+  /** Body of any response that is relayed. */
   readonly body: (body: unknown) => unknown
 }
 
 /**
- * The platform's answers as they leave for a reader. Fields of `openFields` leave; those whose name is a credential's are
- * masked for everybody; any other one, which a newer platform may have added, only leaves for those who see values. What
- * leaves is scrubbed. Masked fields stay there, so that a record keeps its shape.
+ * Filters the platform's responses for a reader. Fields of `openFields` are always disclosed; fields named like a
+ * credential are masked for everyone; any other field, which a newer platform may have added, is disclosed only to
+ * readers who see values.
+ * Disclosed values are scrubbed, except identifiers. Masked fields are kept, so that a record keeps its shape.
  */
 export const discloseTo = ({ secrets, seesValues }: RecordReader): Disclosure => {
   const disclose = (value: unknown, judgement: Judgement, isName: boolean): unknown => {

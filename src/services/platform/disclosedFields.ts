@@ -4,9 +4,9 @@ import { recordFields } from "../../schema/applications/recordColumns.ts"
 const declaredKeys = recordFields.map(({ record }): string => record.key)
 
 /**
- * Fields of the platform's records that every caller may read, in neutral words and in Coolify's. Left out on purpose:
- * what may hold values of variables or credentials, such as compose texts, Dockerfiles, labels, commands and the
- * configuration of a proxy or a log drain.
+ * Fields of the platform's records that every caller may read, under their neutral names and Coolify's. Deliberately
+ * excludes fields that may hold values of variables or credentials, such as compose texts, Dockerfiles, labels,
+ * commands and the configuration of a proxy or a log drain.
  */
 const ofApplications = [
   ...declaredKeys,
@@ -86,7 +86,7 @@ export const disclosedFieldNames: ReadonlySet<string> = new Set([
   ...ofAnswers
 ])
 
-/** Fields that hold records, whose own fields are judged one by one. */
+/** Fields that hold records, whose own fields are filtered one by one. */
 export const nestedRecords: ReadonlySet<string> = new Set([
   "additional_networks",
   "additional_servers",
@@ -101,7 +101,7 @@ export const nestedRecords: ReadonlySet<string> = new Set([
   "tags"
 ])
 
-/** Fields by which records name each other, and times: a caller sends them back, so that they stay whole. */
+/** Recognizes identifiers and times. They are not scrubbed, because callers send them back. */
 export const isIdentifier = (name: string): boolean => /^(?:u?u?id|name|key)$|_u?u?id$|_at$/.test(name)
 
 /** Variable whose value every caller may read: the proxy's routes show the port anyway. */

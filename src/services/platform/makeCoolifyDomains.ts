@@ -6,7 +6,7 @@ import type { AppFields, Platform, PlatformCall } from "./Platform.ts"
 const isCompose = (buildPack: unknown) => buildPack === "composestack"
 const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
 
-/** The compose service that an address is for: the one that is named, or the only one. */
+/** Compose service for an address: the named one, or the only one. */
 const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
   if (service !== undefined) return Effect.succeed(service)
   const compose = app.raw["docker_compose_raw"]
@@ -21,7 +21,7 @@ const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCa
   })
 }
 
-/** The fields that give a compose stack an address. It cannot lose one by being given none. */
+/** Fields that set an address of a compose stack. An address cannot be removed by setting an empty one. */
 const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
   Predicate.isString(url) && url !== ""
     ? Effect.map(serviceOf(app, service), (name) => ({
@@ -34,7 +34,7 @@ interface ApplicationCalls {
   readonly patch: (uuid: string, body: AppFields) => PlatformCall<unknown>
 }
 
-/** Calls that may set an address: a compose stack has one for each of its services, everything else has one. */
+/** Calls that set addresses: a compose stack has one for each service, any other application has a single one. */
 export const makeCoolifyDomains = (
   { application, patch }: ApplicationCalls
 ): Pick<Platform["Type"], "setDomain" | "updateApplication"> => ({

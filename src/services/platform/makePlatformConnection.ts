@@ -21,7 +21,7 @@ const asPlatformFailure = (error: UpstreamFailure): Failure => {
   }
 }
 
-/** Calls of a profile, with the address and token that the settings have when each is made. */
+/** Calls of a profile; each uses the current address and token of the settings. */
 export const makePlatformConnection = (
   settings: Settings["Type"],
   upstream: Upstream["Type"],

@@ -69,7 +69,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
         send({ method: "GET", path: ["deploy"], query: { uuid, force: "true" }, changes: true }),
         (body) => ({ body, notQueued: Option.none() })
       ),
-    // These words have no call for them.
+    // The neutral API has no call for these.
     projectName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its projects" })),
     privateKeyName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not list its keys" })),
     servers: Effect.flatMap(serversBody, decodeServers),
@@ -99,7 +99,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
   })
 }
 
-/** A platform that speaks Berth's own words: nothing is translated. */
+/** Platform with Berth's own API; needs no translation. */
 export const neutral: PlatformProfile = {
   authentication: { header: "authorization", scheme: "Bearer" },
   refusal: describeRefusal,

@@ -3,7 +3,7 @@ import { coolify } from "./coolify.ts"
 import { neutral } from "./neutral.ts"
 import type { PlatformProfile } from "./PlatformProfile.ts"
 
-/** Every platform that Berth speaks to, by the name that the setting `platform.profile` has for it. */
+/** Supported platforms, by their name in the setting `platform.profile`. */
 export const profiles: Readonly<Record<SettingValue<"platform.profile">, PlatformProfile>> = {
   neutral,
   coolify

@@ -61,7 +61,7 @@ const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, 
 export const decodeApps = (body: unknown) =>
   Effect.map(listed("GET /applications", body), (records) => records.map(decodeRecord))
 
-/** Reads the full record of an application, whose uuid is the one that was asked for. */
+/** Reads the full record of an application, and sets its uuid to the requested one. */
 export const decodeApp = (uuid: string) => (body: unknown): Effect.Effect<PlatformRecord, PlatformUnavailable> =>
   Predicate.isReadonlyRecord(body)
     ? Effect.succeed({ ...decodeRecord(body), uuid })

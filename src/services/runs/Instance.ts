@@ -10,7 +10,7 @@ export class Instance extends Context.Tag("berth/Instance")<Instance, {
   readonly description: string
   /** Registers a lock until the scope closes, and returns its name, which begins with the id. */
   readonly hold: Effect.Effect<string, never, Scope.Scope>
-  /** Tells whether a lock of this name is registered. */
+  /** Reports whether a lock of this name is registered. */
   readonly isHolding: (name: string) => Effect.Effect<boolean>
 }>() {}
 

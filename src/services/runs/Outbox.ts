@@ -18,7 +18,7 @@ export interface ClaimedNotice extends Notice {
 /** Identifies the attempt of a claim. */
 export type Claim = Pick<ClaimedNotice, "attempts" | "id">
 
-/** An application whose drift was judged. */
+/** Application whose drift was checked. */
 export type ComparedApplication = Pick<NotifiedDrift, "appName" | "projectPath">
 
 type Stored<A> = Effect.Effect<A, RunStoreUnavailable>
@@ -28,19 +28,19 @@ type Stored<A> = Effect.Effect<A, RunStoreUnavailable>
  */
 export class Outbox extends Context.Tag("berth/Outbox")<Outbox, {
   /**
-   * Takes notifications that are due, the oldest first. Until the lease is over no other process takes them; one that
-   * does not answer for them by then has died, and another one sends them.
+   * Claims due notifications, the oldest first. Other processes skip them until the lease expires; a claimer that has
+   * not reported by then has died, and another process sends them.
    */
   readonly claim: (most: number, lease: Duration.Duration) => Stored<ReadonlyArray<ClaimedNotice>>
   /** Removes a notification that was sent, or was given up. */
   readonly remove: (id: string) => Stored<void>
   /** Makes a claimed notification due again after a pause. */
   readonly postpone: (claim: Claim, pause: Duration.Duration) => Stored<void>
-  /** Time until the next one is due; nothing when there is none. */
+  /** Time until the next one is due; none when there is none. */
   readonly nextDue: Stored<Option.Option<Duration.Duration>>
   /**
-   * Records the judgement of an application, and adds these notifications if it drifts and did not before. Returns false
-   * when nothing was added.
+   * Records the drift check of an application; adds the notifications if it has drifted and had not before. Returns
+   * false when nothing was added.
    */
   readonly addDrift: (judged: ComparedApplication, drifts: boolean, notices: ReadonlyArray<Notice>) => Stored<boolean>
 }>() {}

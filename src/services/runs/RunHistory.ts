@@ -25,7 +25,7 @@ type Fenced = Effect.Effect<void, RunStoreUnavailable | RunTakenOver>
 export class RunHistory extends Context.Tag("berth/RunHistory")<RunHistory, {
   /** Waits until the store can be used. */
   readonly ready: Stored<void>
-  /** Adds a run owned by this process; returns the earlier run of its idempotency key, if any, and adds nothing then. */
+  /** Adds a run owned by this process. If its idempotency key already has a run, returns that one and adds nothing. */
   readonly insert: (stored: StoredRun) => Stored<Option.Option<KeyedRun>>
   /** Replaces a run that this process owns and that has not ended, and adds notifications in the same transaction. */
   readonly save: (run: Run, attempt: number, notices?: ReadonlyArray<Notice>) => Fenced

@@ -8,11 +8,11 @@ export class RunRequest extends Context.Reference<RunRequest>()("berth/RunReques
   defaultValue: (): {
     readonly requestedBy: RequestedBy
     readonly idempotency: Option.Option<Idempotency>
-    /** Run on whose behalf it is started, and with which it counts as one run. */
+    /** Parent run that starts this one, which is not counted as a separate run. */
     readonly parent?: string
     /** Executed once the run is recorded. */
     readonly started: (run: Run) => Effect.Effect<void>
-    /** Executed when a peer has just started a run for the same key: nothing is started here, and the call waits. */
+    /** Executed when a peer has just started a run for the same key: this process starts none, and the call waits. */
     readonly isUsed: (by: KeyedRun) => Effect.Effect<void>
   } => ({
     requestedBy: { door: "script", name: formatUserAtMachine() },

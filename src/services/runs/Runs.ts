@@ -38,7 +38,7 @@ export type ResumeRun = <A, I, E extends { readonly message: string }, R>(
   program: Effect.Effect<A, E, R>
 ) => Effect.Effect<true, RunStoreUnavailable, Exclude<R, Steps>>
 
-/** Resumes an unowned run in the way of its kind; false when that is not possible. */
+/** Resumes an unowned run as its kind requires; returns false if that is not possible. */
 export type RecoverRun<R> = (unowned: StoredRun, resume: ResumeRun) => Effect.Effect<boolean, RunStoreUnavailable, R>
 
 /**
@@ -73,12 +73,12 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
    * @param since time of the request or earlier, in milliseconds; a day ago unless given
    */
   readonly findByKey: (key: string, since?: number) => Effect.Effect<Option.Option<KeyedRun>, RunStoreUnavailable>
-  /** Tells whether this process executes a run, or will when its turn comes. */
+  /** Reports whether this process executes a run, or will when its turn comes. */
   readonly isHere: (id: string) => Effect.Effect<boolean>
-  /** Tells whether peer processes execute runs of the same store. */
+  /** Reports whether peer processes execute runs of the same store. */
   readonly isShared: Effect.Effect<boolean, RunStoreUnavailable>
   /**
-   * Recovers the runs that other processes, or earlier ones, left unfinished. One that `recoverRun` does not resume is
+   * Recovers unfinished runs of other processes and of earlier ones. A run that `recoverRun` does not resume is
    * recorded as interrupted. Returns false while the store is unavailable.
    */
   readonly recover: <R>(recoverRun: RecoverRun<R>) => Effect.Effect<boolean, never, R>

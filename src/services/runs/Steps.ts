@@ -5,7 +5,7 @@ import { scrubSecrets } from "../secrets/secretsInUse.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { recordStep, updateProgress } from "./recordStep.ts"
 
-/** Recorder of the steps of the run that is under way. */
+/** Records the steps of the current run. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
   /** Id of the run; `-` outside of one. */
   readonly run: string
@@ -17,7 +17,7 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
    * @param dropped number of lines before them that were dropped
    */
   readonly output: (stream: OutputStream, text: string, dropped?: number) => Effect.Effect<void>
-  /** Tells whether an earlier attempt of the run has stored a result of the step, so that it is not repeated. */
+  /** Reports whether an earlier attempt of the run has stored a result of the step, so that it is not repeated. */
   readonly hasResult: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<boolean>
   /**
    * Performs a step as a durable activity, or returns the result that an earlier attempt stored. Cancelling the run or
@@ -28,7 +28,7 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
     result: Schema.Schema<A, I>,
     effect: (isRepeated: boolean) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E, R>
-  /** Tells whether the run was cancelled; a shutdown does not count. */
+  /** Reports whether the run was cancelled; a shutdown does not count. */
   readonly isCancelled: Effect.Effect<boolean>
   /** Steps in the order of their first record. */
   readonly all: Effect.Effect<ReadonlyArray<Step>>
@@ -95,7 +95,7 @@ export const makeSteps = (keeper: StepStore = transientKeeper): Effect.Effect<St
 /** Recorder for a program outside the service: a script or a test. */
 export const StepsLive = Layer.effect(Steps, makeSteps())
 
-/** End of a step, where it is not a plain `done`. */
+/** End of a step other than a plain `done`. */
 export interface StepOutcome {
   readonly status: Exclude<StepStatus, "running">
   readonly detail: string
@@ -130,7 +130,7 @@ export const executeStep = <A, E extends { readonly message: string }, R>(
     return result
   }).pipe(Effect.withSpan(`step.${name}`))
 
-/** Like `step` for the steps of one program: an error becomes the program's own, which names the step. */
+/** Like `step` for the steps of one program: wraps an error in the program's own error, which names the step. */
 export const makeStageExecutor =
   <F>(failure: (step: string, error: { readonly message: string }) => F) =>
   <A, E extends { readonly message: string }, R>(
@@ -157,7 +157,7 @@ export const executeDurableStep = <A, I, E extends { readonly message: string },
     return yield* Effect.tap(performed, (earlier) => recordEnd(name, outcomeOf(outcome(earlier))))
   })
 
-/** Makes a value once in a run, the same in every attempt; it is not recorded as a step. */
+/** Computes a value once per run and returns the same one in every attempt; it is not recorded as a step. */
 export const computeOnce = <A, I, E, R>(
   name: string,
   result: Schema.Schema<A, I>,

@@ -6,7 +6,7 @@ export interface RecordedEnd extends Pick<Run, "error" | "result" | "state"> {
   readonly endedAt: string
 }
 
-/** A run without the one that it waited for. */
+/** Removes `waitsFor` from a run. */
 export const withoutWait = Struct.omit("waitsFor")
 
 /** Closes the steps that were running when the last attempt was cut off. */
@@ -17,7 +17,7 @@ const closeSteps = (steps: Run["steps"], { endedAt, result, state }: RecordedEnd
   return steps.map((step) => step.status === "running" ? { ...step, ...end, endedAt } : step)
 }
 
-/** Ended form of a run: nothing of it runs or waits any more. */
+/** Ends a run: closes its steps and removes its wait. */
 export const endRun = (run: Run, end: RecordedEnd): Run => ({
   ...withoutWait(run),
   ...end,

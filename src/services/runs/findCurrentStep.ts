@@ -1,6 +1,6 @@
 import type { Run } from "../../schema/runs/Run.ts"
 
-/** Names the running step of a run, else its last one; null for a run that has not begun. */
+/** Name of the running step of a run, else of its last one; null for a run that has not begun. */
 export const findCurrentStep = ({ startedAt, steps }: Run): string | null =>
   startedAt === null
     ? null

@@ -12,8 +12,8 @@ const timeText = (millis: number): string =>
 const randomText = (): string => Array.from(randomBytes(16), (byte) => digits[byte % 32]).join("")
 
 /**
- * Makes ids of 26 characters: milliseconds since 1970, then random ones. They sort by time, and those of one process by
- * creation even when its clock is set back.
+ * Makes ids of 26 characters: milliseconds since 1970, then random characters. They sort by time; those of one process
+ * sort by creation even when its clock is set back.
  */
 export const makeRunIds: Effect.Effect<Effect.Effect<string>> = Effect.sync(() => {
   let last = 0

@@ -1,6 +1,6 @@
 import { Deferred, Effect, Fiber, FiberRef, Option } from "effect"
 
-/** Signal of the run that a fiber belongs to. */
+/** Signal that the run of a fiber has lost its ownership. */
 const ownershipLost = FiberRef.unsafeMake(Option.none<Deferred.Deferred<never>>())
 
 /** Ends even uncancellable parts of an effect once the signal fails: a peer may execute the same run by then. */

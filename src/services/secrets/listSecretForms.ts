@@ -1,6 +1,6 @@
 import { Encoding } from "effect"
 
-/** Forms of fewer characters cannot be told from words. */
+/** Minimum length of a form; shorter ones cannot be distinguished from words. */
 export const shortestForm = 4
 
 /** Base64 of bytes at any offset of a longer text: the invariant middle of each of the three alignments. */
@@ -15,7 +15,7 @@ const inBase64 = (secret: string): ReadonlyArray<string> =>
 const hex = (sign: string) => sign.charCodeAt(0).toString(16).padStart(4, "0")
 const unicodeEscape = (sign: string) => `\\u${hex(sign)}`
 
-/** A text within JSON, as JavaScript, PHP, Python and Go write it. */
+/** Forms of a text in JSON, as JavaScript, PHP, Python and Go write it. */
 const inJson = (text: string): ReadonlyArray<string> => {
   const json = JSON.stringify(text).slice(1, -1)
   const inAscii = json.replace(/[^\0-\x7F]/g, unicodeEscape)
@@ -28,7 +28,7 @@ const inJson = (text: string): ReadonlyArray<string> => {
   ]
 }
 
-/** A text within HTML, with each of the ways to write a quotation mark. */
+/** Forms of a text in HTML, with each way to write a quotation mark. */
 const inHtml = (text: string): ReadonlyArray<string> => {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
   return ["&quot;", "&#34;"].flatMap((double) =>
@@ -38,7 +38,7 @@ const inHtml = (text: string): ReadonlyArray<string> => {
   )
 }
 
-/** A text within a URL or a form. */
+/** Forms of a text in a URL or an HTML form. */
 const inUrl = (text: string): ReadonlyArray<string> => {
   const url = encodeURIComponent(text)
   const strictly = url.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -50,11 +50,11 @@ const inUrl = (text: string): ReadonlyArray<string> => {
 }
 
 /**
- * A secret as it may come back: raw, within JSON, within JSON that is a text of JSON, within HTML, also that of either,
- * within a URL or a form, within base64.
+ * Forms in which a secret may be echoed: raw, in JSON, in JSON within a JSON string, in HTML (also either kind of JSON
+ * in HTML), in a URL or an HTML form, in base64.
  */
 export const listSecretForms = (secret: string): ReadonlySet<string> => {
-  // Half a surrogate pair has no escape; it is sent as U+FFFD.
+  // A lone surrogate has no escape; it is sent as U+FFFD.
   const text = new TextDecoder().decode(new TextEncoder().encode(secret))
   const json = inJson(secret)
   const forms = [secret, ...json, ...json.flatMap(inJson)]

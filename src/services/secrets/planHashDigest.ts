@@ -11,9 +11,9 @@ const keySettings = ["platform.token", "http.token", "gitHost.token", "token"] a
 const ownKey = randomBytes(32)
 
 /**
- * Digests that tell whether two values are the same and nothing else about them, not even to who can guess them. Their
- * key is derived from the first token that the settings hold: every process with these settings makes the same ones,
- * after a restart too. Without any it is this process's own.
+ * Keyed digests that reveal only the equality of two values, even to a caller who can guess them. The key is derived
+ * from the first token in the settings, so that every process with these settings makes the same digests, also after a
+ * restart. Without a token the key is specific to this process.
  */
 export const planHashDigest: Effect.Effect<(text: string) => string, SettingsError, Settings> = Effect.gen(function*() {
   const settings = yield* Settings

@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import { listSecretForms, shortestForm } from "./listSecretForms.ts"
 
-/** The forms that begin with the same few characters, by their length, the longest first. */
+/** Forms with the same prefix, grouped by length, the longest first. */
 type FormsByLength = ReadonlyArray<readonly [length: number, forms: ReadonlySet<string>]>
 type Forms = ReadonlyMap<string, FormsByLength>
 
@@ -22,7 +22,7 @@ const formsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
   return new Map([...byStart].map(([start, lengths]) => [start, [...lengths].sort(([a], [b]) => b - a)]))
 }
 
-// The secrets in use are the same list for as long as the settings stay as they are.
+// Cached by list: the secrets in use are the same object until the settings change.
 const known = new WeakMap<ReadonlyArray<Redacted.Redacted>, Forms>()
 const knownFormsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
   const forms = known.get(secrets) ?? formsOf(secrets)
@@ -54,9 +54,10 @@ const cutLength = (text: string, forms: Forms): number => {
 }
 
 /**
- * Text with every occurrence of a secret, in whatever form it came back, replaced by `***`. The work grows with the text
- * alone, however many secrets there are. Scrub first and cut afterwards: half a secret cannot be recognized.
- * @param options.cut whether the beginning of the text is missing, so that it may start within a secret
+ * Replaces every occurrence of a secret, in any of its forms, with `***`. The cost depends on the length of the text
+ * alone, not on the number of secrets.
+ * Scrub before truncating: half a secret cannot be recognized.
+ * @param options.cut true if the beginning of the text is missing, so that it may start within a secret
  */
 export const scrubText = (
   text: string,
@@ -70,7 +71,7 @@ export const scrubText = (
   for (let at = 0; at + shortestForm <= text.length; at++) {
     const length = lengthAt(text, at, forms)
     if (length === 0) continue
-    // Of secrets that overlap, nothing is left between them.
+    // Overlapping secrets are replaced with a single mask.
     if (at >= end) shown += `${text.slice(end, at)}***`
     end = Math.max(end, at + length)
   }

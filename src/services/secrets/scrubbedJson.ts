@@ -1,7 +1,7 @@
 import { Predicate, type Redacted } from "effect"
 import { scrubText } from "./scrubText.ts"
 
-/** A JSON value with every text in it changed; keys stay as they are. */
+/** Changes every string in a JSON value; keys are unchanged. */
 export const withTexts = (value: unknown, change: (text: string) => string): unknown => {
   if (Predicate.isString(value)) return change(value)
   if (Array.isArray(value)) return value.map((item) => withTexts(item, change))
@@ -10,7 +10,7 @@ export const withTexts = (value: unknown, change: (text: string) => string): unk
     : value
 }
 
-/** A JSON value with every text in it scrubbed; keys stay as they are. */
+/** Scrubs every string in a JSON value; keys are unchanged. */
 export const scrubJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
   withTexts(value, (text) => scrubText(text, secrets))
 

@@ -3,7 +3,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../settings/Settings.ts"
 import { scrubText } from "./scrubText.ts"
 
-/** The secrets that a server is shown, or that open what it is shown. */
+/** Secrets that are sent to a server, or that decrypt the credentials for it. */
 export const listServerSecrets = (
   { credentials }: Pick<ServerAccess, "credentials">
 ): ReadonlyArray<Redacted.Redacted> =>
@@ -11,18 +11,18 @@ export const listServerSecrets = (
     secret === undefined ? [] : [secret]
   )
 
-/** Every secret that the settings hold now; one that cannot be read now is in no use. */
+/** Secrets that the settings currently hold; a secret that cannot be read is not in use. */
 export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never, Settings> = Effect.flatMap(
   Settings,
   ({ secrets }) => secrets
 )
 
-/** Text that may come from outside, without the secrets in use; `cut` when its beginning is missing. */
+/** Removes the secrets in use from foreign text; set `cut` when its beginning is missing. */
 export const scrubSecrets = (
   text: string,
   options?: { readonly cut?: boolean }
 ): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubText(text, secrets, options))
 
-/** Warns in the log in words that may come from outside. */
+/** Logs a warning with foreign text, without the secrets in use. */
 export const logScrubbedWarning = (text: string): Effect.Effect<void, never, Settings> =>
   Effect.flatMap(scrubSecrets(text), (words) => Effect.logWarning(words))

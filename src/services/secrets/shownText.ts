@@ -2,7 +2,7 @@ import type { Redacted } from "effect"
 import { withTexts } from "./scrubbedJson.ts"
 import { scrubText } from "./scrubText.ts"
 
-/** The user and the password of an address; a user alone may be a token, and `git` is the user of every SSH address. */
+/** User and password of an address. A user alone may be a token, except `git`, the user of every SSH address. */
 const userInfo = /(:\/\/)([^/\s@]{1,4096})@/g
 
 const withoutUserInfo = (text: string): string =>
@@ -12,12 +12,12 @@ const withoutUserInfo = (text: string): string =>
   })
 
 /**
- * Text of a foreign record as callers are shown it: without the secrets in use, and without the credentials of an
- * address, which the settings need not know.
+ * Text of a foreign record for callers: without the secrets in use, and without credentials in addresses, which may be
+ * missing from the settings.
  */
 export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   withoutUserInfo(scrubText(text, secrets))
 
-/** A JSON value with every text in it as callers are shown it; keys stay as they are. */
+/** Applies `shownText` to every string in a JSON value; keys are unchanged. */
 export const redactJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
   withTexts(value, (text) => redactText(text, secrets))

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto"
 /** Lifetime of a session without requests, and in any case. */
 export const idleTime = Duration.hours(12)
 export const longestTime = Duration.days(7)
-/** Most sessions of a token; one more closes its least recently used one. */
+/** Maximum number of sessions per token; opening another one closes the least recently used. */
 export const mostSessions = 50
 
 /** Token of the settings that opened a session; the session is invalid once the settings no longer contain it. */

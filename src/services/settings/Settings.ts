@@ -19,15 +19,15 @@ import type { ChangedText } from "./values/maskedText.ts"
 
 /** Single settings by their names. */
 export interface SettingValues {
-  /** The value of a setting, or its default; fails with `SettingMissing` where it has neither. */
+  /** Value of a setting, or its default; fails with `SettingMissing` if it has neither. */
   readonly get: <Name extends SettingName>(name: Name) => Effect.Effect<SettingValue<Name>, SettingsError>
-  /** The value of a setting, its default, or nothing. */
+  /** Value of a setting, its default, or none. */
   readonly find: <Name extends SettingName>(
     name: Name
   ) => Effect.Effect<Option.Option<SettingValue<Name>>, SettingsError>
 }
 
-/** A stored server apart from the route to it, which may be unreadable or about to be replaced. */
+/** A stored server without the route to it, since the route may be unreadable or about to be replaced. */
 export interface StoredAccess {
   readonly server: ServerAccess
   readonly jump: Effect.Effect<string | null, SettingsError>
@@ -52,21 +52,21 @@ export interface SettingsFile extends SettingValues {
   /** Access rules of the service; the last valid ones while the file is invalid. */
   readonly guard: Effect.Effect<GuardSettings>
   /**
-   * Every secret of the file that can be resolved; the same list until one of them changes, and the last one while the
-   * file is invalid.
+   * Every secret of the file that can be resolved. Returns the same list object until a secret changes, and the last
+   * list while the file is invalid.
    */
   readonly secrets: Effect.Effect<ReadonlyArray<Redacted.Redacted>>
   /** Current problems of the file that the user has to fix. */
   readonly findings: Effect.Effect<ReadonlyArray<SettingsFinding>>
   /** Targets of notifications; the last ones while the file is invalid. */
   readonly targets: Effect.Effect<ReadonlyArray<NotifyTarget>>
-  /** The same without addresses, and what keeps each from being told. */
+  /** Targets of notifications without their addresses, each with the reason why it cannot be notified, if any. */
   readonly listedTargets: Effect.Effect<ReadonlyArray<ListedTarget>, SettingsError>
-  /** Every setting but servers, targets and named tokens, secrets masked, with what is wrong with it. */
+  /** All settings except servers, targets and named tokens, each with its problem, if any. Secrets are masked. */
   readonly list: Effect.Effect<ReadonlyArray<Setting>, SettingsError>
   /** The text of the file before and after a change of single settings, without secrets. */
   readonly planChange: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
-  /** Changes single settings in the file, and no other byte. */
+  /** Changes single settings in the file and keeps all other bytes. */
   readonly changeSettings: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
   /** Id of the stored server with this id, or else with this name. */
   readonly serverId: (idOrName: string) => Effect.Effect<string, ServerUnresolved | SettingsError>
@@ -74,9 +74,9 @@ export interface SettingsFile extends SettingValues {
   readonly servers: Effect.Effect<ReadonlyArray<Server>, SettingsError>
   /** The stored server with this id, or else the only one with this name, with its credentials resolved. */
   readonly server: (idOrName: string) => Effect.Effect<ServerAccess, ServerUnresolved | SettingsError>
-  /** The same without the route to it; succeeds where its jump hosts cannot be used. */
+  /** Like `server`, but without the route to it; succeeds even if its jump hosts cannot be used. */
   readonly storedServer: (idOrName: string) => Effect.Effect<StoredAccess, ServerUnresolved | SettingsError>
-  /** The last of the jump hosts that a text names, with the credentials to log in to each. */
+  /** Resolves a list of jump hosts to the last one, with the credentials for each. */
   readonly jumpRoute: (jump: string) => Effect.Effect<ServerAccess, JumpRefused | SettingsError>
   /** Replaces the server with the same id, or appends it under a new one. */
   readonly saveServer: (
@@ -90,9 +90,9 @@ export interface SettingsFile extends SettingValues {
   ) => Effect.Effect<PlannedServer, ServerTaken | SettingsError>
   /** Fails when `saveServer` would refuse the id or the name. */
   readonly checkServer: (input: ServerInput, options: SaveOptions) => Effect.Effect<void, ServerTaken | SettingsError>
-  /** Removes the server with this id, or else with this name; one that does not exist is not a failure. */
+  /** Removes the server with this id, or else with this name; succeeds if it does not exist. */
   readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | SettingsError>
 }
 
-/** The settings file, read anew for each request. */
+/** The settings file; every access sees its current content. */
 export class Settings extends Context.Tag("berth/Settings")<Settings, SettingsFile>() {}

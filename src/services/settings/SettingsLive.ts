@@ -9,8 +9,8 @@ import { makeSettings } from "./makeSettings.ts"
 import { Settings } from "./Settings.ts"
 
 /**
- * The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults; one
- * that nobody named is judged each time, and is in use only as it was confirmed.
+ * Settings in a YAML file, which is read again whenever it has changed. A missing file means the defaults. A file that
+ * was not named explicitly applies only while its current text is confirmed.
  */
 export const SettingsLive = (
   given: SettingsLocation | string

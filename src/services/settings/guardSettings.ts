@@ -6,13 +6,13 @@ import type { FindSetting } from "./read/findSetting.ts"
 import { parseHttpSettings, type SettingsDocument } from "./read/settingsDocument.ts"
 import type { makeTokenReader } from "./read/storedTokens.ts"
 
-/** True when a text that does not parse seems to hold `http` settings, which may require a token. */
+/** True when a text that cannot be parsed seems to contain `http` settings, which may require a token. */
 const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
 const isEmpty = (text: string): boolean => text.trim() === ""
 const wantsToken = ({ token, tokens }: GuardSettings): boolean => Option.isSome(token) || tokens.length > 0
 
 const unguarded: GuardSettings = { token: Option.none(), tokens: [], hosts: [], origins: [] }
-// A token is required but cannot be resolved: nobody has this one.
+// Replaces a required token that cannot be resolved with one that no client has.
 const closed = (open: GuardSettings = unguarded): GuardSettings => ({
   ...open,
   token: Option.some(Redacted.make(randomUUID()))
@@ -22,14 +22,14 @@ const lost =
   "they required a token before, and name none now. Nobody is let in until they name one again, or Berth is " +
   "restarted"
 
-/** The document, or the `http` settings alone of one that is broken elsewhere. */
+/** The document, or its `http` settings alone if another part is invalid. */
 const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocument> =>
   Option.orElse(Either.getRight(document), () => parseHttpSettings(text))
 
 /**
- * Reads the current `http` settings, and fails closed. While the file is unreadable, empty or missing, as it is for a
- * moment when an editor saves it, the last ones apply; without earlier ones a token that cannot be resolved refuses
- * everybody. Removing all tokens while the service runs refuses everybody too, instead of opening it.
+ * Reads the current `http` settings. While the file is unreadable, empty or missing, as for a moment during a save, the
+ * last settings apply; without earlier ones, a token that cannot be resolved refuses every request.
+ * Removing all tokens while the service runs refuses every request too, instead of opening the service.
  */
 export const makeGuard = (
   store: SettingsStore,
@@ -75,7 +75,7 @@ export const makeGuard = (
         const document = documentIn(snapshot)
         if (isEmpty(snapshot.text) && Option.isSome(yield* Ref.get(last))) return yield* orLast(closed)
         return yield* Option.match(document, {
-          // An empty text was left out, or cannot be decoded.
+          // The text is empty if it is unconfirmed or cannot be decoded.
           onNone: () => orLast(() => isEmpty(snapshot.text) || namesHttp(snapshot.text) ? closed() : unguarded),
           onSome: readFrom
         })

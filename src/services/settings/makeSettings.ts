@@ -24,7 +24,7 @@ import { listSettings } from "./values/listSettings.ts"
 import { makeSettingWriter, type SettingChanges } from "./values/makeSettingWriter.ts"
 import { maskSettingsChange } from "./values/maskedText.ts"
 
-/** The settings over a store of their text. */
+/** Implements the settings over a store of their text. */
 export const makeSettings = (store: SettingsStore) =>
   Effect.gen(function*() {
     const { file } = store

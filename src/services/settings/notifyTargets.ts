@@ -4,7 +4,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import type { SettingsDocument } from "./read/settingsDocument.ts"
 import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 
-/** Reads the targets of notifications; while the file cannot be read, those that were read last. */
+/** Reads the targets of notifications; returns the last ones while the file cannot be read. */
 export const makeNotifyTargets = (
   document: Effect.Effect<SettingsDocument, SettingsError>,
   reader: ReturnType<typeof notifyTargetReader>

@@ -10,7 +10,7 @@ import type { makeTokenReader } from "./read/storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
-/** The password of a database's address, as it stands there and as it is meant: what refuses it may repeat either. */
+/** Password in the address of a database, as written and decoded: an error message may repeat either. */
 const passwordsIn = (address: Redacted.Redacted): Secrets => {
   const written = /^[^:]+:\/\/[^:@/]*:([^@/]+)@|[?&]password=([^&]+)/.exec(Redacted.value(address))
   const password = written?.[1] ?? written?.[2]
@@ -26,7 +26,7 @@ const valuesIn = (headers: Redacted.Redacted): Secrets =>
   )
 
 interface Read {
-  /** Cache key; absent when it holds references, whose values may change independently. */
+  /** Cache key; absent if the document contains references, whose values may change independently. */
   readonly document: SettingsDocument | undefined
   readonly secrets: Secrets
 }
@@ -38,8 +38,8 @@ const areSame = (one: Secrets, other: Secrets) =>
   one.map(Redacted.value).join("\0") === other.map(Redacted.value).join("\0")
 
 /**
- * Every secret of the file that can be read. It is the same list for as long as the secrets are the same, so that what is
- * made of it can be kept; while the file cannot be read, those that were read last are still in use.
+ * Every secret of the file that can be read. Returns the same list object while the secrets are unchanged, so that
+ * derived values can be cached. While the file cannot be read, the last secrets stay in use.
  */
 export const makeSecrets = (
   current: Effect.Effect<Snapshot, SettingsUnavailable>,

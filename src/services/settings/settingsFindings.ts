@@ -34,7 +34,7 @@ const fixOf = (error: SettingsInvalid | SettingsUnavailable | SettingUnresolved)
   }
 }
 
-/** A finding about a setting on a line; what does not fit names its line itself. */
+/** Makes a finding about a setting on a line; an error about an invalid value already names its line. */
 const found = (
   error: SettingsInvalid | SettingsUnavailable | SettingUnresolved,
   file: string,
@@ -46,12 +46,12 @@ const found = (
   fix: fixOf(error)
 })
 
-/** Settings without which others are of no use. */
+/** Settings that are useless without their companion. */
 const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost.owner"]] as const
 
 /**
  * Finds all current problems of the settings file: invalid values, unresolved references, and settings without their
- * companion. Requests that need none of these are served nevertheless.
+ * companion. Requests that do not need these settings are still served.
  */
 export const makeFindings = (
   { current, file }: SettingsStore,

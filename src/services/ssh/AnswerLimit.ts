@@ -1,4 +1,4 @@
-/** Limit of a command's output, above all that a sound server ever answers. Beyond it the command is ended. */
+/** Limit of a command's output, higher than that of any healthy server. A command that exceeds it is ended. */
 export interface AnswerLimit {
   readonly bytes: number
   /** Number of records, each ended by the separator: reading many short ones takes a multiple of their bytes. */
@@ -12,7 +12,7 @@ export interface AnswerLimit {
 
 export const mebibyte = 1024 * 1024
 
-/** The limit of a command that names none of its own. */
+/** Default limit of a command. */
 export const usualLimit: AnswerLimit = {
   bytes: mebibyte,
   records: 20_000,
@@ -21,7 +21,7 @@ export const usualLimit: AnswerLimit = {
   help: "Log in there and see what it prints: something on that server answers in place of its shell or of Docker"
 }
 
-/** A limit for lines, of a command whose answers may be longer than usual. */
+/** Makes a limit in lines, for a command with more output than usual. */
 export const makeLineLimit = (mebibytes: number, records: number, help = usualLimit.help): AnswerLimit => ({
   bytes: mebibytes * mebibyte,
   records,
@@ -30,7 +30,7 @@ export const makeLineLimit = (mebibytes: number, records: number, help = usualLi
   help
 })
 
-/** Counts what a command writes, chunk by chunk; answers which limit is passed, in words, once one is. */
+/** Counts the output of a command by chunk; returns the description of a limit once it is exceeded. */
 export const countAnswer = ({ bytes, records, separator, words }: AnswerLimit) => {
   const end = separator.charCodeAt(0)
   let written = 0

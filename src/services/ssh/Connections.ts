@@ -30,7 +30,9 @@ import type { CommandPool } from "./RemoteCommand.ts"
  * have others for work, since each holds a channel for its lock while it needs more.
  */
 export class Connections extends Context.Tag("berth/Connections")<Connections, {
-  /** The server's connection; a new one when there is none, or the last one broke. It is in use until the scope closes. */
+  /**
+   * Connection to the server; opens a new one if there is none or the last one broke. In use until the scope closes.
+   */
   readonly get: (
     server: ServerAccess,
     pool: CommandPool
@@ -47,7 +49,7 @@ interface Key {
   leftAt: number
 }
 
-/** Counts the caller in until the scope closes. */
+/** Counts the caller as a user until the scope closes. */
 const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => void key.users++),
@@ -58,7 +60,7 @@ const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
       })
   )
 
-/** Completes when nobody has used the connection for so long. */
+/** Completes when the connection has been unused for the idle time of its lane. */
 const idle = (key: Key): Effect.Effect<void> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
@@ -67,8 +69,8 @@ const idle = (key: Key): Effect.Effect<void> =>
     if (left > 0) yield* Effect.zipRight(Effect.sleep(left), idle(key))
   })
 
-// Two stored servers with the same address and log-in share a connection; another password makes another one. The
-// secrets go in as a digest that nobody else can compute.
+// Stored servers with the same address and log-in share a connection; another password requires another one. The key
+// contains the secrets as a keyed digest that others cannot compute.
 const identifying = (pepper: Uint8Array) => (server: ServerAccess, pool: PoolName, index: number): string =>
   createHmac("sha256", pepper).update(JSON.stringify([pool, index, ...logInOf(server)])).digest("hex")
 
@@ -101,7 +103,8 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
     }
 
     const connections: RcMap.RcMap<Key, SshConnection, ConnectError> = yield* RcMap.make({
-      // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
+      // The map provides the services, and a scope for each connection: in the layer's scope a connection would stay
+      // open until the layer closes.
       lookup: (key: Key) =>
         Effect.gen(function*() {
           const { pool, server } = key
@@ -116,7 +119,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           const broken = Effect.ignore(Deferred.await(connection.lost))
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
-            // Those who wait for a channel look again, and go to the next connection.
+            // Wakes callers that wait for a channel, so that they use the next connection.
             Effect.zipRight(connection.slots.release(connectionPools[key.pool].channels)),
             Effect.forkScoped
           )
@@ -124,10 +127,10 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           return connection
         }).pipe(
           Effect.interruptible,
-          // A failure is not kept, not even where nobody waits for it any more.
+          // A failure is not cached, even if no caller waits for it any more.
           Effect.onError(() => retire(key))
         ),
-      // Its own clock would hold on to a broken connection that was idle before, until that time has passed.
+      // The idle timer of the map would keep a broken connection that was idle before, until it expires.
       idleTimeToLive: Duration.infinity
     })
 

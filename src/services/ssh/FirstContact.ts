@@ -11,45 +11,45 @@ import { Connections } from "./Connections.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
-/** The key that a server showed, as a fingerprint, and what is known of it. */
+/** Fingerprint of the key that a server presented, and its status. */
 export interface PresentedKey {
-  /** Its type as the key itself names it: `ssh-ed25519`. */
+  /** Type named in the key itself: `ssh-ed25519`. */
   readonly type: string
   readonly fingerprint: string
   readonly standing: "known" | "new" | "changed"
-  /** The fingerprints that are remembered for the server, where it shows another one. */
+  /** Fingerprints stored for the server, if it presented another one. */
   readonly remembered: Option.Option<string>
-  /** The store that remembers them: Berth's own, whose keys can be replaced, or the user's known_hosts. */
+  /** Store of these fingerprints: Berth's own, whose keys can be replaced, or the user's known_hosts. */
   readonly rememberedIn: Option.Option<"berth" | "known_hosts">
 }
 
-/** No log-in was tried: the server's key is new and unconfirmed. No credential was sent. */
+/** Log-in was not attempted, since the server's key is new and unconfirmed. No credential was sent. */
 export interface UnconfirmedHostKey {
   readonly _tag: "Unconfirmed"
 }
 
 export interface Contact {
-  /** Absent where no SSH server was reached. */
+  /** Absent if no SSH server was reached. */
   readonly key: Option.Option<PresentedKey>
-  /** Commands on this one connection, for as long as the scope is open; or why there are none. */
+  /** Commands on this connection while the scope is open, or the reason why there are none. */
   readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | UnconfirmedHostKey>
 }
 
-/** Connects to a server that may not be stored: remembers nothing, and does not share the connection. */
+/** Connects to a server that may not be stored: does not store its key, and does not share the connection. */
 export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact, {
   /**
-   * Meets a server. It is logged in to where its key is remembered, is in the user's known_hosts, or is new and the
+   * Connects to a server. Logs in if its key is stored, is in the user's known_hosts, or is new and matches the
    * `confirmed` fingerprint.
    */
   readonly meet: (
     server: ServerAccess,
     confirmed: Option.Option<string>
   ) => Effect.Effect<Contact, never, Scope.Scope>
-  /** Insists on a fingerprint that somebody has compared, when a server is connected to for the first time. */
+  /** Requires a fingerprint that the user has verified, at the first connection to a server. */
   readonly confirm: Context.Tag.Service<HostKeys>["confirm"]
 }>() {}
 
-/** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
+/** Host keys for a first contact: records the presented key and stores nothing. */
 const watching = (
   keys: Context.Tag.Service<HostKeys>,
   seen: Ref.Ref<Option.Option<PresentedKey>>,
@@ -81,7 +81,7 @@ const watching = (
   })
 }
 
-/** Connects to jump hosts, each over the one before it; nothing is remembered of them. */
+/** Connects to jump hosts, each over the previous one; does not store their keys. */
 const ownJump = (
   server: ServerAccess,
   via: ServerAccess,
@@ -105,7 +105,7 @@ const ownJump = (
     Effect.mapError(toJumpFailure(server, via))
   )
 
-/** First contacts over connections of their own. */
+/** Uses a separate connection for each first contact. */
 export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Layer.effect(
   FirstContact,
   Effect.map(HostKeys, (keys) =>

@@ -1,8 +1,8 @@
 import type { AnswerLimit } from "./AnswerLimit.ts"
 
 /**
- * A connection of its own for each kind of command: `work` for what comes to its end, `followers` for what stays open for
- * as long as somebody reads it, of which there are only so many at a time.
+ * Kind of a command, each with its own connection: `work` for commands that end by themselves, `followers` for those
+ * that stay open while a client reads them. The number of concurrent followers is limited.
  */
 export type CommandPool = "work" | "followers"
 
@@ -14,21 +14,21 @@ export interface RemoteTerminal {
 }
 
 /**
- * A command for a server. The script is a constant of the program; user input is an
- * argument, which the script sees as `"$1"`, `"$2"` and so on, and which is never read as shell text.
+ * A command for a server. The script is a constant of the program. User input is passed as arguments (`"$1"`, `"$2"`
+ * and so on), which are never parsed as shell text.
  */
 export interface RemoteCommand {
   /** Purpose of the command, for errors: `listing containers`. */
   readonly what: string
   /**
-   * POSIX shell text. `as_root program …` runs a program through sudo where the command says so, and reads the
-   * script's stdin unless it is redirected. `path_of "$1"` prints an argument as a path that is safe to hand to any
-   * program: `~` and `~/…` below the remote user's home, a leading `-` as `./-…`.
+   * POSIX shell text. `as_root program …` runs a program through sudo if the command requires it, with the script's
+   * stdin unless it is redirected. `path_of "$1"` prints an argument as a path that is safe for any program: `~` and
+   * `~/…` below the remote user's home, a leading `-` as `./-…`.
    */
   readonly script: string
   /** The script's positional parameters. */
   readonly args: ReadonlyArray<string>
-  /** Bytes the script reads, NUL-separated lists for instance. */
+  /** Input of the script, such as NUL-separated lists. */
   readonly stdin?: string | Uint8Array
   /** `as_root` uses sudo, except for the user root. */
   readonly sudo: boolean
@@ -36,6 +36,6 @@ export interface RemoteCommand {
   readonly limit?: AnswerLimit
   /** Connection that it uses; `work` when absent. */
   readonly pool?: CommandPool
-  /** Terminal that it runs on, which does not echo; both its streams are then one, and none when absent. */
+  /** Terminal of the command, without echo; merges stdout and stderr. No terminal when absent. */
   readonly terminal?: RemoteTerminal
 }

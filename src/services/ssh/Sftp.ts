@@ -17,14 +17,14 @@ export interface SftpSession {
   readonly stat: (path: string) => Effect.Effect<RemoteEntry, RemoteFileFailed | SshError>
   /** Streams the entries of a directory in the server's order: at most 200,000. */
   readonly list: (path: string) => Stream.Stream<RemoteEntry, RemoteFileFailed | SshError>
-  /** The bytes of a file, read ahead in parallel and handed over in order. */
+  /** Streams a file, read ahead in parallel and emitted in order. */
   readonly read: (path: string) => Stream.Stream<Uint8Array, RemoteFileFailed | SshError>
-  /** Writes a new file that only its owner may read; fails where the name is taken. */
+  /** Writes a new file that only its owner may read; fails if the name exists. */
   readonly writePrivate: (path: string, content: Uint8Array) => Effect.Effect<void, RemoteFileFailed | SshError>
 }
 
 /** File transfer with deployment servers. */
 export class Sftp extends Context.Tag("berth/Sftp")<Sftp, {
-  /** A session on the server's warm connection; it is one of the connection's few channels until the scope closes. */
+  /** Opens a session on the server's pooled connection; it occupies one of the few channels until the scope closes. */
   readonly session: (server: ServerAccess) => Effect.Effect<SftpSession, SshError, Scope.Scope>
 }>() {}

@@ -10,9 +10,9 @@ import { makeSftpRequests, type SftpCallback, type SftpRequests } from "./sftpRe
 
 const nameOf = (path: string): string => path.replace(/(?<!\/)\/+$/, "").split("/").at(-1) ?? ""
 
-/** Makes paths absolute; the server is asked for its home once. */
+/** Makes paths absolute; requests the server's home directory only once. */
 const resolvePaths = ({ ask, place, sftp }: SftpRequests) => {
-  // Not `Effect.cached`: an interruption of the first caller would be kept for all others.
+  // Not `Effect.cached`, which would cache an interruption of the first caller for all others.
   let knownHome: string | undefined
   const home = Effect.suspend(() =>
     knownHome === undefined
@@ -70,7 +70,7 @@ const makeSession = (requests: SftpRequests): SftpSession => {
   }
 }
 
-/** File transfer over the warm connections. */
+/** Transfers files over the pooled connections. */
 export const SftpLive: Layer.Layer<Sftp, never, Connections> = Layer.effect(
   Sftp,
   Effect.map(Connections, (connections) =>

@@ -37,7 +37,7 @@ const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.E
     : Effect.succeed(Buffer.concat([Buffer.from(line), stdin === undefined ? Buffer.alloc(0) : Buffer.from(stdin)]))
 }
 
-// Without an echo: the first line that is typed may be sudo's password.
+// Disables echo: the first line of input may be sudo's password.
 const ptyOf = ({ columns, rows, type }: RemoteTerminal): PseudoTtyOptions => ({
   term: type,
   cols: columns,
@@ -45,12 +45,14 @@ const ptyOf = ({ columns, rows, type }: RemoteTerminal): PseudoTtyOptions => ({
   modes: { ECHO: 0 }
 })
 
-/** Asks a command to end: its process group is sent TERM and its input ends. Answers whether it could be asked. */
+/**
+ * Asks a command to end: sends TERM to its process group and ends its input. Returns true if the request could be sent.
+ */
 const stop = (channel: ClientChannel): boolean => {
-  // 'close' comes only after what was sent before it is read.
+  // 'close' is only emitted after the pending output was read.
   channel.resume()
   channel.stderr.resume()
-  // Once the input has ended, ssh2 sends no signal any more.
+  // ssh2 does not send a signal after the input has ended.
   if (!channel.writable) return false
   channel.signal("TERM")
   channel.end()
@@ -73,7 +75,7 @@ const running = (
   close: (channel) => channel.close()
 })
 
-/** The exit code; a connection that broke is not an exit. */
+/** Exit code of a command; fails if the connection broke. */
 const codeOrLost = (server: ServerAccess, connection: SshConnection) => (code: number | null) =>
   code === null ? Effect.as(requireConnected(server, connection), code) : Effect.succeed(code)
 
@@ -85,14 +87,17 @@ const ended = (channel: ClientChannel["stderr"]) =>
     return Effect.sync(() => channel.off("end", done).off("close", done))
   })
 
-/** Hands a command everything it reads. It may end, or close its input, before it has read it all. */
+/** Sends a command its whole input. The command may end, or close its input, before it has read everything. */
 const feed = <E>(channel: ClientChannel, input: Buffer, stdin: Stream.Stream<Uint8Array, E>) =>
   writeChunk(channel, input).pipe(
     Effect.zipRight(Stream.runForEach(stdin, (chunk) => writeChunk(channel, chunk))),
     Effect.zipRight(Effect.sync(() => channel.end()))
   )
 
-/** Feeds a running command and collects what it writes, until the server closes its channel or has written too much. */
+/**
+ * Sends input to a running command and collects its output, until the server closes its channel or the output exceeds
+ * its limit.
+ */
 const collect = <E>(
   server: ServerAccess,
   command: RemoteCommand,
@@ -129,7 +134,7 @@ const refusedBySudo = (server: ServerAccess, { code, stderr }: RemoteExit) =>
     })
     : Effect.void
 
-/** Commands over the warm connections. */
+/** Runs commands over the pooled connections. */
 export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
   Ssh,
   Effect.gen(function*() {
@@ -181,7 +186,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
         )
       } else if (command.stdin === undefined) channel.write(input)
       else channel.end(input)
-      // Both streams end with the connection, too.
+      // Both streams also end with the connection, and fail if it broke.
       const whole = (bytes: Stream.Stream<Uint8Array>) =>
         Stream.concat(bytes, Stream.drain(Stream.fromEffect(requireConnected(server, connection))))
       return {

@@ -32,24 +32,24 @@ export interface OpenChannel<Channel> {
   readonly closed: Deferred.Deferred<number | null>
 }
 
-/** The server turned a channel down. `full`: it has as many sessions as it allows. */
+/** The server refused a channel. `full`: it has reached its maximum number of sessions. */
 interface Refused {
   readonly _tag: "Refused"
   readonly reason: string
   readonly full: boolean
 }
 
-/** The connection was over before the server was asked for anything. */
+/** The connection ended before a request was sent to the server. */
 interface Moved {
   readonly _tag: "Moved"
 }
 
 const moved: Moved = { _tag: "Moved" }
 
-// sshd keeps the session of a closed channel until its program has ended. One whose program goes on for longer would
-// take a place for nobody knows how long: its connection then takes no new work, and the next caller makes another.
+// sshd keeps the session of a closed channel until its program has ended. A program that runs longer would occupy the
+// slot indefinitely: its connection then accepts no new work, and the next caller opens another one.
 const closingTime = "10 seconds"
-// Grace period for cleanup: with its output closed the command could not even report.
+// Grace period for cleanup: once its output is closed, a command cannot report errors.
 const stoppingTime = "2 seconds"
 const openingTime = "30 seconds"
 
@@ -73,7 +73,7 @@ const openOnce = <Channel extends Closable>(
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       yield* restore(connection.slots.take(1))
-      // Those who wait are let go when the connection is over: nothing of theirs has reached the server.
+      // Callers that wait for a slot are released when the connection ends: they have not sent anything to the server.
       if (yield* isOver(connection)) return yield* Effect.zipRight(connection.slots.release(1), Effect.fail(moved))
       const opened = yield* Deferred.make<Channel, Refused>()
       const closed = yield* Deferred.make<number | null>()
@@ -83,7 +83,7 @@ const openOnce = <Channel extends Closable>(
         Deferred.unsafeDone(opened, Effect.fail(refusalOf(new Error("the connection broke"))))
         Deferred.unsafeDone(closed, Effect.succeed(null))
       })
-      // The place is free when the server has closed the channel, however long that is after its user left.
+      // Releases the slot when the server has closed the channel, which may be long after its user has left.
       yield* Deferred.await(closed).pipe(
         Effect.zipRight(Effect.sync(forget)),
         Effect.ensuring(connection.slots.release(1)),
@@ -125,7 +125,7 @@ const openOnce = <Channel extends Closable>(
           }),
         catch: (cause) => cause instanceof Error ? cause.message : String(cause)
       }).pipe(
-        // The client knows that its socket is closed before it says so.
+        // The client rejects calls on a closed socket before it reports the close.
         Effect.tapError((reason) => Deferred.fail(connection.lost, reason)),
         Effect.mapError(() => moved)
       )
@@ -147,9 +147,9 @@ const openOnce = <Channel extends Closable>(
   )
 
 /**
- * Opens a channel on a server's connection, one of the few at a time: who came first is served first. It closes with
- * the scope. A server that has no room is asked again for half a minute, and a connection that is over before the
- * server was asked is replaced.
+ * Opens a channel on a server's connection; it closes with the scope. The few channels are assigned first come, first
+ * served. Retries for half a minute while the server has no free session, and replaces a connection that ended before a
+ * request was sent.
  */
 export const openChannel = <Channel extends Closable>(
   connections: Context.Tag.Service<Connections>,

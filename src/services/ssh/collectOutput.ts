@@ -8,12 +8,15 @@ import { pickServerFields } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 
 const keptStderr = 64 * 1024
-/** Only the end of stderr is kept, so its lines cost nothing; endless ones are not error messages. */
+/**
+ * Only the end of stderr is kept, so the number of its lines is not limited. Output beyond this size is not an error
+ * message.
+ */
 const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
 
 /**
- * Collects a command's output up to its limit; more fails `tooLong` at once.
- * @param keepLast bytes of stdout to keep if it may be of any length
+ * Collects a command's output up to its limit; fails `tooLong` at once when it is exceeded.
+ * @param keepLast number of last bytes of stdout to keep, for output of any length
  */
 export const collectOutput = (
   server: ServerAccess,

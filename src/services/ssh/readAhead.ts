@@ -1,6 +1,6 @@
 import { Chunk, Either, Option } from "effect"
 
-/** Asks for bytes at an offset; the answer is how many came, 0 at the end of the file. */
+/** Requests bytes at an offset; the callback receives their number, 0 at the end of the file. */
 export type ReadAt = (
   bytes: Buffer,
   from: number,
@@ -9,10 +9,10 @@ export type ReadAt = (
   answer: (error: Error | null | undefined, count: number) => void
 ) => void
 
-/** The file ended before its size: it became shorter while it was read. */
+/** The file ended before its expected size: it was truncated while it was read. */
 export const endedEarly = new Error("it became shorter while it was read")
 
-/** The next pieces, or why there are none: nothing at the end. */
+/** The next pieces, or the error instead of them; none at the end of the file. */
 export type NextPieces = Either.Either<Chunk.Chunk<Uint8Array>, Option.Option<Error>>
 
 interface Piece {
@@ -22,18 +22,18 @@ interface Piece {
   error?: Error
 }
 
-/** Enough to fill a long line, and no more than that in memory. */
+/** Together with `piecesAtOnce`, enough to saturate a link with high latency; also the limit of memory in use. */
 const pieceSize = 32 * 1024
 const piecesAtOnce = 64
-/** Pieces per batch, which keeps the cost of handing them over low. */
+/** Pieces per batch, which reduces the cost of emitting them. */
 const piecesTogether = 8
 
 /**
- * Reads `size` bytes, many pieces at once, and hands them over in order. `next` answers when
- * the next pieces are there. After `stop` no more is asked for.
+ * Reads `size` bytes with many concurrent requests, and returns the pieces in order. `next` completes when the next
+ * pieces are available. After `stop` no more requests are sent.
  */
 export const readAhead = (read: ReadAt, size: number) => {
-  // A fiber for each piece would cost several times what carrying it does.
+  // A fiber per piece would cost several times as much as its transfer.
   const pieces: Array<Piece> = []
   let asked = 0
   let stopped = false

@@ -12,7 +12,7 @@ export const longestCommand = 100 * 1024
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 export const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const direct = `as_root() { "$@"; }
@@ -25,9 +25,9 @@ const refusal = (what: string, text: string): string | undefined => {
 }
 
 /**
- * The text that a server's shell is handed for a command: `exec sh -c '<script>' sh 'arg1' 'arg2'`, so that no second
- * shell stands between the server and a script that decides about signals. Fails when an argument holds NUL, CR or LF
- * or is longer than 4 KiB, or when the whole is 100 KiB or more.
+ * Renders a command for the shell of a server: `exec sh -c '<script>' sh 'arg1' 'arg2'`. With `exec` there is no second
+ * shell between the server and a script that handles signals. Fails when an argument contains NUL, CR or LF or is
+ * longer than 4 KiB, or when the whole command is 100 KiB or longer.
  */
 export const renderCommand = (
   { args, script, sudo, what }: RemoteCommand

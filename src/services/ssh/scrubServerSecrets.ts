@@ -4,8 +4,8 @@ import { listServerSecrets } from "../secrets/secretsInUse.ts"
 import type { RemoteExit } from "./Ssh.ts"
 
 /**
- * The exit of a command without the secrets of its server in what will be shown: stderr, and stdout of a command that
- * failed. The stdout of one that succeeded is data, byte for byte.
+ * Removes the secrets of a server from the output that is displayed: stderr, and stdout of a failed command. The stdout
+ * of a successful command is data and stays unchanged.
  */
 export const scrubServerSecrets = (server: ServerAccess, exit: RemoteExit): RemoteExit => {
   const secrets = listServerSecrets(server)

@@ -4,7 +4,7 @@ import { RemoteFileFailed } from "../../schema/servers/Ssh.ts"
 import type { RemoteEntry, RemoteKind } from "./Sftp.ts"
 import { readSftpCode, type SftpRequests, statuses } from "./sftpRequests.ts"
 
-/** Maximum number of entries of a directory: a server could list without end. */
+/** Maximum number of entries of a directory: a server could send endless ones. */
 const mostEntries = 200_000
 const emptyAnswer = 1_000
 const tooMany = "it holds more than 200,000 entries, the most that are read of a directory"
@@ -19,7 +19,7 @@ const entryOf = ({ attrs, filename }: FileEntry): RemoteEntry => ({
   size: attrs.size
 })
 
-/** Next entries of an open directory; nothing at its end. */
+/** Next entries of an open directory; none at its end. */
 const someEntries = ({ answered, failed, sftp }: SftpRequests, path: string, handle: Buffer) =>
   answered<Option.Option<ReadonlyArray<FileEntry>>, RemoteFileFailed>(
     path,
@@ -37,7 +37,7 @@ export const listOpen = (requests: SftpRequests, path: string, handle: Buffer) =
     Effect.gen(function*() {
       const entries = yield* someEntries(requests, path, handle)
       if (Option.isNone(entries)) return Option.none()
-      // An empty answer counts like a long one: a server could give those without end.
+      // An empty reply counts too: a server could send endless ones.
       const count = before + (entries.value.length || emptyAnswer)
       if (count > mostEntries) return yield* new RemoteFileFailed({ ...requests.place, path, reason: tooMany })
       return Option.some([Chunk.fromIterable(entries.value.map(entryOf)), count] as const)

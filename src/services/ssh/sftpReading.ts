@@ -9,7 +9,7 @@ export const pieceSize = 32 * 1024
 const readAt = ({ sftp }: SftpRequests, handle: Buffer): ReadAt => (bytes, from, length, offset, answer) =>
   sftp.read(handle, bytes, from, length, offset, answer)
 
-// Virtual files, such as those of /proc, have a size of 0, and a server may omit the size.
+// Reads until the end: virtual files, such as those of /proc, report a size of 0, and a server may omit the size.
 const untilItEnds = (requests: SftpRequests, path: string, handle: Buffer) =>
   Stream.unfoldChunkEffect(0, (offset) => {
     const bytes = Buffer.allocUnsafe(pieceSize)

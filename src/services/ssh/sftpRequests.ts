@@ -41,7 +41,7 @@ interface Pending {
 
 export type SftpCallback<A> = (error: Error | null | undefined, value: A) => void
 
-/** Requests of one session, which fail together with it, or alone when the server does not answer in time. */
+/** Requests of one session. They fail together with it, or individually when the server does not reply in time. */
 export const makeSftpRequests = (server: ServerAccess, connections: typeof Connections.Service) =>
   Effect.gen(function*() {
     const { channel: sftp, closed, connection } = yield* openChannel(connections, server, transfer)
@@ -65,7 +65,7 @@ export const makeSftpRequests = (server: ServerAccess, connections: typeof Conne
       }
     }).pipe(Effect.repeat(Schedule.spaced(tick)), Effect.interruptible, Effect.forkScoped)
 
-    // All requests are watched together: a race and a timer for each would cost more than carrying its bytes.
+    // All requests share one timer: a race and a timer for each would cost more than its transfer.
     const answered = <A, E>(
       path: string,
       what: string,

@@ -7,7 +7,7 @@ import { pickServerFields } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 import { Ssh } from "./Ssh.ts"
 
-/** Limits in bytes: output on both streams, and the end of stderr that is retained. */
+/** Limits of the output on both streams, and of the end of stderr that is retained. */
 const mostOutput = makeLineLimit(16, 200_000)
 const keptStderr = 64 * 1024
 
@@ -18,7 +18,7 @@ export type WatchedError = ConnectionLost | RemoteOutputTooLong | RemoteSilent
 export interface WatchedProcess {
   /** Lines of stdout; read once. Bytes that are not UTF-8 become replacement characters. */
   readonly lines: Stream.Stream<string, WatchedError>
-  /** The end of what it wrote to stderr, without white space around it, once it has closed that. */
+  /** End of its stderr, trimmed, once it has closed stderr. */
   readonly stderr: Effect.Effect<string, WatchedError>
   /** Its exit code; null when it was killed. */
   readonly exit: Effect.Effect<number | null, WatchedError>
@@ -29,13 +29,13 @@ export interface WatchOptions {
   readonly silence: Duration.DurationInput
   /** Input of the command. Each chunk that it reads counts as a heartbeat. */
   readonly input?: Stream.Stream<Uint8Array, unknown>
-  /** Heartbeats sent to the command, which say nothing about the other side. */
+  /** Heartbeats sent to the command; they do not show that the server is responsive. */
   readonly heartbeat?: Stream.Stream<Uint8Array>
 }
 
 /**
- * Starts a command that stays open until the scope closes, and bounds it: a server that says nothing, or talks without
- * end, fails its waiters, and costs no more memory than `mostOutput`.
+ * Starts a command that stays open until the scope closes. A server that is silent for too long, or sends endless
+ * output, fails the waiters, and uses no more memory than `mostOutput`.
  */
 export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
   server: ServerAccess,

@@ -11,7 +11,7 @@ const correct = "Correct the sudoPassword (or the password) stored for the serve
 const store = "Store a sudoPassword (or password) for the server, or allow the command without one (NOPASSWD)"
 const unlock = "Have an administrator of the server unlock the account"
 
-/** True when a text contains these in order: several `.*` in a pattern would take quadratic time. */
+/** True when a text contains these parts in order; a pattern with several `.*` would take quadratic time. */
 const inOrder = (text: string, ...parts: ReadonlyArray<string>): boolean => {
   let from = 0
   for (const part of parts) {
@@ -30,8 +30,8 @@ const couldNotRun = (text: string, ...parts: ReadonlyArray<string>): boolean =>
 type Fits = (line: string, lower: string) => boolean
 const matching = (pattern: RegExp): Fits => (line) => pattern.test(line)
 
-// Messages of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that fits any line of stderr decides, so the
-// rules with the clearest words come first. No pattern goes over a line more than once.
+// Messages of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that matches any line of stderr applies, so the
+// rules with the most explicit messages come first. No pattern scans a line more than once.
 const rules: ReadonlyArray<readonly [Fits, string]> = [
   [
     (_, lower) => couldNotRun(lower, "askpass", ": permission denied"),
@@ -54,7 +54,7 @@ const rules: ReadonlyArray<readonly [Fits, string]> = [
     `${store}. Where its sudoers file has requiretty, remove that`
   ],
   [
-    // sudo-rs 0.2 does not say who it is here.
+    // sudo-rs 0.2 omits its name in this message.
     matching(/^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/),
     "Its sudo cannot ask a program for the password (-A): install sudo 1.9, a later sudo-rs, or allow the command " +
     "without a password (NOPASSWD)"
@@ -83,11 +83,11 @@ export const stripSudoLecture = (stderr: string): string => {
   }
 }
 
-/** Refusals are short: only this many characters at the end are read. */
+/** Number of characters read from the end of stderr; refusals are short. */
 const mostRead = 64 * 1024
 const longestWords = 300
 
-/** Finds sudo's refusal in what a failed command wrote to stderr; nothing when sudo had no part in the failure. */
+/** Finds sudo's refusal in the stderr of a failed command; none when sudo did not cause the failure. */
 export const findSudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
   const lines = stderr.slice(-mostRead).split("\n").flatMap((text) => {
     const line = text.trim().replace(/^sudo-rs: /, "sudo: ")

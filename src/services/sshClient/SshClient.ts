@@ -13,9 +13,9 @@ export interface SshClientPlace {
   readonly user: string
 }
 
-/** The place of the SSH client's files; another one in tests. */
+/** Location of the SSH client's files; replaced in tests. */
 export class SshClient extends Context.Reference<SshClient>()("berth/SshClient", {
-  // Made once in a process, whose environment may change.
+  // The default is created once per process; its getters read the environment on each access.
   defaultValue: (): SshClientPlace => ({
     get home() {
       return resolveHomeDirectory()

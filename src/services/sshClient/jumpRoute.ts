@@ -8,7 +8,7 @@ import { LocalFiles } from "../local/LocalFiles.ts"
 import { readSshDefaults } from "./readSshDefaults.ts"
 import { SshClient } from "./SshClient.ts"
 
-/** The address of a jump host; any user where it names none. */
+/** Address of a jump host; matches any user if it does not name one. */
 export interface JumpAddress {
   readonly host: string
   readonly port: number
@@ -16,8 +16,8 @@ export interface JumpAddress {
 }
 
 /**
- * Looks up a stored server by its address and by the jump hosts named before it: behind them, the same address may be
- * another machine, which must not get its credentials.
+ * Looks up a stored server by its address and the jump hosts before it. Behind other jump hosts the same address may be
+ * another machine, which must not receive the credentials.
  */
 export type FindStored<E> = (
   address: JumpAddress,
@@ -26,7 +26,7 @@ export type FindStored<E> = (
 
 const usualKeys = ["id_ed25519", "id_ecdsa", "id_rsa"]
 
-/** Credentials of the SSH client of this machine's user: its key file, or else a usual one, and its agent. */
+/** Credentials of this user's SSH client: the given key file, or else a default one, and the agent. */
 const clientCredentials = (privateKey: string | null): Effect.Effect<Credentials, never, LocalFiles> =>
   Effect.gen(function*() {
     if (privateKey !== null) return { privateKey, agent: true }
@@ -45,7 +45,7 @@ const addressIn = (hop: JumpHost, defaults: SshDefaults): JumpAddress => ({
   username: hop.username ?? (defaults.from.some(({ field }) => field === "username") ? defaults.username : undefined)
 })
 
-/** Resolves the addresses that jump hosts name; none where the text cannot be read. */
+/** Resolves the addresses of jump hosts; empty if the text cannot be parsed. */
 export const resolveJumpAddresses = (jump: string): Effect.Effect<ReadonlyArray<JumpAddress>, never, LocalFiles> =>
   Effect.forEach(
     parseJumpHosts(jump) ?? [],
@@ -60,8 +60,8 @@ const configuredJump = ({ host }: JumpHost, { jump, jumpRefused, proxyCommand }:
 }
 
 /**
- * Resolves jump hosts to the last of them, reached through those before it. Each logs in with the credentials of the
- * stored server that has its address, or else with those of the user's SSH client. As with OpenSSH, only the first one may
+ * Resolves jump hosts to the last one, reached through the previous ones. Each logs in with the credentials of the
+ * stored server with its address, or else with those of the user's SSH client. As with OpenSSH, only the first one may
  * have jump hosts of its own.
  */
 export const resolveJumpRoute = <E>(

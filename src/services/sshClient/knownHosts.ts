@@ -17,8 +17,8 @@ const isHashOf = (hashed: string, name: string): boolean => {
 }
 
 /**
- * Reads what a `known_hosts` text has for a host: plain and hashed names, patterns, `[host]:port` and `@revoked`. Keys of
- * certificate authorities are left out, since Berth checks no certificates.
+ * Finds the keys of a host in a `known_hosts` text: plain and hashed names, patterns, `[host]:port` and `@revoked`.
+ * Ignores keys of certificate authorities, since Berth does not verify certificates.
  */
 export const findKnownHost = (text: string, host: string, port: number): KnownHost => {
   const name = port === usualSshPort ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`

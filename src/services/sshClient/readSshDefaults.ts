@@ -63,7 +63,7 @@ export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
       break
     }
   }
-  // Of ProxyJump and ProxyCommand the one that comes first counts.
+  // The first one of ProxyJump and ProxyCommand applies.
   const [proxy] = [...values].filter(([keyword]) => keyword === "proxyjump" || keyword === "proxycommand")
   const proxied = proxy === undefined || proxy[1].value.toLowerCase() === "none" ? undefined : proxy
   const isJump = proxied?.[0] === "proxyjump"
@@ -74,7 +74,7 @@ export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
       (text) => parseJumpHosts(text) !== undefined
     )
   if (proxied !== undefined && Option.isSome(jump)) taken("jump", proxied[1])
-  // Without its jump hosts, another machine may have the address.
+  // Without its jump hosts, the address may belong to another machine.
   const jumpRefused = proxied === undefined || !isJump || Option.isSome(jump)
     ? null
     : `${proxied[1].file}:${proxied[1].line}: ${cut(proxied[1].value)} ${jumpShape}`

@@ -3,7 +3,7 @@ import { listDirectoryNames } from "../local/openRegular.ts"
 import { matchesPattern, matchesPatterns } from "./matchesPatterns.ts"
 import { readSshFile } from "./sshFile.ts"
 
-/** A value of the SSH client's settings, and where it stands. */
+/** A value of the SSH client's settings, and its location. */
 export interface SshSetting {
   readonly value: string
   readonly file: string
@@ -12,7 +12,7 @@ export interface SshSetting {
 
 /** Settings of a host in `ssh_config` files: the first value of each keyword, and all key files. */
 export interface SshHost {
-  /** A `Host` section names it, other than one for all hosts. */
+  /** True when a `Host` section names the host, other than one for all hosts. */
   readonly isNamed: boolean
   readonly values: ReadonlyMap<string, SshSetting>
   readonly identityFiles: ReadonlyArray<SshSetting>
@@ -25,7 +25,7 @@ const mostFiles = 64
 const mostWords = 200
 const wanted = new Set(["hostname", "port", "user", "proxyjump", "proxycommand"])
 
-/** Words of a line: quoted ones are one word, and `#` begins a comment. */
+/** Splits a line into words: a quoted text is one word, and `#` begins a comment. */
 const wordsOf = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
   for (const [, quoted, bare] of text.matchAll(/"([^"]*)"|([^\s"]+)/g)) {
@@ -42,7 +42,7 @@ const lineOf = (text: string): readonly [keyword: string, args: ReadonlyArray<st
 
 const matches = (criteria: ReadonlyArray<string>, host: string): boolean => {
   if (criteria.length === 1) return criteria[0]?.toLowerCase() === "all"
-  // Conditions on programs, users or networks are skipped: nothing is executed here.
+  // Sections with conditions on programs, users or networks are skipped: Berth executes no programs here.
   const pairs = Array.from(
     { length: Math.ceil(criteria.length / 2) },
     (_, index) => criteria.slice(index * 2, index * 2 + 2)
@@ -52,8 +52,8 @@ const matches = (criteria: ReadonlyArray<string>, host: string): boolean => {
 }
 
 /**
- * Reads what a user's `config` says of a host, as ssh_config(5) tells: the first value wins, and `Include`d files belong
- * to the section that they stand in.
+ * Reads the settings of a host in a user's `config` as ssh_config(5) specifies: the first value wins, and `Include`d
+ * files belong to the section that includes them.
  * @param directory `~/.ssh`
  */
 export const readSshHost = (home: string, directory: string, host: string): Effect.Effect<SshHost> =>
@@ -113,7 +113,7 @@ export const readSshHost = (home: string, directory: string, host: string): Effe
     return { isNamed, values, identityFiles: identityFiles.slice(0, 20), unread }
   }).pipe(Effect.withSpan("sshHost"))
 
-/** A path or name with the tokens of ssh_config(5) put in; nothing where it has others. */
+/** Expands the tokens of ssh_config(5) in a path or name; none if it contains other tokens. */
 export const withTokens = (text: string, tokens: Readonly<Record<string, string>>): Option.Option<string> => {
   let isKnown = !text.includes("${")
   const filled = text.replace(/%(.?)/g, (_, token: string) => {

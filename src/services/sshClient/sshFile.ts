@@ -4,8 +4,8 @@ import { NotReadable, openRegular } from "../local/openRegular.ts"
 const mebibyte = 1024 * 1024
 
 /**
- * Reads a file of the SSH client, up to 1 MiB: one of this user or of root that nobody else may change, as OpenSSH wants
- * it. A link is followed, and what it leads to is judged.
+ * Reads a file of the SSH client, up to 1 MiB. As OpenSSH requires, it must belong to this user or root, and others
+ * must not be able to write to it. Links are followed, and the target is checked.
  */
 export const readSshFile = (path: string): Effect.Effect<string, NotReadable> =>
   Effect.scoped(Effect.gen(function*() {

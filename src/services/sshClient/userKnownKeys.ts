@@ -19,8 +19,8 @@ const judgeByUser = (
 }
 
 /**
- * Adds the user's known_hosts to Berth's own keys: a key that is new to Berth is known when it is there, and a mismatch when
- * only others are. Their types are negotiated first, as OpenSSH does.
+ * Adds the user's known_hosts to Berth's own keys: a key that is new to Berth is known if the file contains it, and a
+ * mismatch if the file contains only others. The types of its keys are negotiated first, as in OpenSSH.
  */
 export const withUserKnownHosts = (keys: Service): Service => {
   const standing: Service["standing"] = (server, key) =>
@@ -45,7 +45,7 @@ export const withUserKnownHosts = (keys: Service): Service => {
   })
 }
 
-/** Refuses new keys and remembers none: the host keys of jump hosts before their server is stored. */
+/** Refuses new keys and stores none; for the jump hosts of a server that is not stored yet. */
 export const refuseNewKeys = (keys: Service): Service => {
   const known = withUserKnownHosts(keys)
   return HostKeys.of({

@@ -32,9 +32,9 @@ const storedRun = ({ kind, requestedBy, step, subject }: RunRecord, id: string, 
 })
 
 /**
- * Entries in the store of runs.
- * @param holderTimeout as for `runStoreLive`; given, this process serves itself alone, and holds the file no longer than an
- * entry takes: what is recorded may go on for hours
+ * Adds entries to the store of runs.
+ * @param holderTimeout as for `runStoreLive`; if given, this process serves no others, and holds the file only while it
+ * adds an entry: the recorded action may last for hours
  */
 export const runRecordsLive = (
   file: string,
@@ -47,7 +47,7 @@ export const runRecordsLive = (
       const history = yield* RunHistory
       const settings = yield* Settings
       const newId = yield* makeRunIds
-      // Fail with the holder's name where a deploy holds the store: a person waits at a terminal.
+      // Fails with the holder's name if a deploy holds the store: a user waits at a terminal.
       const brief = Layer.fresh(runStoreLive(file)).pipe(
         Layer.build,
         Effect.map(Context.get(RunHistory)),

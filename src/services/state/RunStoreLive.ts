@@ -39,7 +39,7 @@ export const runStoreLive = (
         const url = yield* settings.find("state.url")
         if (Option.isNone(url)) return Option.none()
         const takeOver = yield* settings.get("state.takeOver")
-        // Loads the PostgreSQL client only where it is used.
+        // Loads the PostgreSQL client only if it is used.
         const { makePgRunStore } = yield* Effect.promise(() => import("./postgres/pgRunStore.ts"))
         const { description, id } = instance
         const store = yield* makePgRunStore(url.value, { id, description, takeOver })

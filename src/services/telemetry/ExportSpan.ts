@@ -1,4 +1,4 @@
 import type { Tracer } from "effect"
 
-/** Makes a span that is exported; undefined for one that is not. */
+/** Makes an exported span; undefined for a span that is not exported. */
 export type ExportSpan = (...span: Parameters<Tracer.Tracer["span"]>) => Tracer.Span | undefined

@@ -6,12 +6,14 @@ import type { ExportSpan } from "./ExportSpan.ts"
 
 const pause = "10 seconds"
 
-/** Exports spans and metrics to the collector of the setting `telemetry.otlp`; without it nothing of that is loaded. */
+/**
+ * Exports spans and metrics to the collector of the setting `telemetry.otlp`; without it, the exporter is not loaded.
+ */
 export class Telemetry extends Context.Tag("berth/Telemetry")<Telemetry, {
   readonly tracer: Tracer.Tracer
   /**
-   * Follows the settings until the scope closes; the first requests are traced already.
-   * @param measure brings the gauges up to date, each time before they are exported
+   * Follows the settings until the scope closes; the first requests are already traced.
+   * @param measure updates the gauges before each export
    */
   readonly serve: <R>(measure: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
 }>() {}
@@ -74,7 +76,7 @@ const make = Effect.gen(function*() {
         Effect.zipLeft(Effect.forkScoped(
           Effect.when(measure, () => current !== undefined).pipe(
             Effect.zipRight(Effect.sleep(pause)),
-            // While the settings cannot be read, the last ones hold.
+            // While the settings cannot be read, the last ones apply.
             Effect.zipRight(Effect.ignore(follow)),
             Effect.forever
           )

@@ -6,8 +6,8 @@ import { Post } from "../notify/Post.ts"
 const warningPause = Duration.toMillis("10 minutes")
 
 /**
- * Client that sends to a collector as notifications are sent: redirects are not followed, and an answer has ten seconds.
- * The log gets one warning for each outage, and at most one in ten minutes.
+ * Client that sends to a collector in the same way as notifications: redirects are not followed, and the timeout is ten
+ * seconds. Logs one warning per outage, and at most one in ten minutes.
  */
 export const makeCollectorClient = (url: string): Effect.Effect<HttpClient.HttpClient, never, Post> =>
   Effect.map(Post, (post) => {

@@ -2,9 +2,12 @@ import { Cause, Exit, FiberId, Option, Predicate, type Tracer } from "effect"
 import { isKnownStep } from "../metrics/metrics.ts"
 import type { ExportSpan } from "./ExportSpan.ts"
 
-/** Runs, and requests that change something: the page reads every few seconds. */
+/**
+ * Exported root spans: runs, and requests that change something. Reads are excluded, since the page polls every few
+ * seconds.
+ */
 const root = /^(?:run\.[a-z-]+|http\.server (?:POST|PUT|PATCH|DELETE))$/
-/** Names that the code gives. Steps may be named by users. */
+/** Span names from the code. Names of steps may come from users. */
 const given = /^[A-Za-z][\w.-]{0,80}(?: [A-Z]{1,20}|\/v\d+\.execute)?$/
 /** Attributes without paths, addresses, headers, output or names of variables. */
 const harmless: ReadonlySet<string> = new Set([
@@ -34,12 +37,12 @@ const tagOf = (error: unknown): string => {
 const failure = (name: string): Exit.Exit<never, Error> => {
   const error = new Error(name)
   error.name = name
-  // It would name the files of this machine.
+  // The stack would contain paths of this machine.
   error.stack = ""
   return Exit.fail(error)
 }
 
-/** The end of a span without messages, which may quote commands, servers and upstreams. */
+/** Exit of a span without messages, which may quote commands, servers and upstreams. */
 const safeExit = (exit: Exit.Exit<unknown, unknown>, attributes: ReadonlyMap<string, unknown>) => {
   const end = attributes.get("run.end")
   if (Predicate.isString(end) && end !== "succeeded") return failure(end)
@@ -47,11 +50,11 @@ const safeExit = (exit: Exit.Exit<unknown, unknown>, attributes: ReadonlyMap<str
   return Cause.isInterruptedOnly(exit.cause) ? Exit.interrupt(FiberId.none) : failure(tagOf(Cause.squash(exit.cause)))
 }
 
-/** Spans of a tracer that exports them, reduced to what may leave this machine. */
+/** Makes exported spans, reduced to data that may leave this machine. */
 export const makeExportSpan = (exporting: Tracer.Tracer): ExportSpan => {
   const exported = new WeakSet<Tracer.AnySpan>()
   return (name, parent, context, links, startTime, kind) => {
-    // A parent in another process is named by the caller.
+    // A parent in another process is specified by the caller.
     const above = Option.filter(parent, (span) => exported.has(span) || (root.test(name) && isRemote(span)))
     if (Option.isNone(above) && !root.test(name)) return undefined
     const sent = exporting.span(safeName(name), above, context, [], startTime, kind)
@@ -79,7 +82,7 @@ export const makeExportSpan = (exporting: Tracer.Tracer): ExportSpan => {
         attributes.set(key, value)
         if (harmless.has(key)) sent.attribute(key, value)
       },
-      // Lines of the log arrive as events.
+      // Dropped: log lines arrive as events.
       event: () => undefined,
       addLinks: () => undefined
     }

@@ -21,7 +21,7 @@ const isNamed = (value: unknown, test: (name: string) => boolean, key: "key" | "
 /** The exporter attaches these to every failed span, interrupted or not. */
 const isMisleading = (name: string) => name === "span.label" || name === "status.interrupted"
 
-/** JSON of OTLP with Berth's own metrics alone; logs are not exported. */
+/** Serializes OTLP as JSON, with Berth's own metrics alone. Logs are not exported. */
 const otlpJson: Layer.Layer<OtlpSerialization> = Layer.succeed(OtlpSerialization, {
   traces: (data) =>
     body(data, (key, value) =>
@@ -36,7 +36,7 @@ const otlpJson: Layer.Layer<OtlpSerialization> = Layer.succeed(OtlpSerialization
   logs: () => HttpBody.empty
 })
 
-/** Collector and the intervals at which it is sent to. */
+/** Collector and export intervals. */
 export interface ExporterOptions {
   readonly url: string
   /** Text of the setting `telemetry.headers`. */
@@ -47,7 +47,7 @@ export interface ExporterOptions {
 
 const flushTimeout: Duration.DurationInput = "2 seconds"
 
-/** Exports until the scope closes, which sends what is left within two seconds. */
+/** Exports until the scope closes, which flushes the rest within two seconds. */
 export const openExporter = (
   { headers, metricInterval = "15 seconds", spanInterval = "5 seconds", url }: ExporterOptions
 ): Effect.Effect<ExportSpan, never, Instance | Post | Scope.Scope> =>
@@ -61,7 +61,7 @@ export const openExporter = (
       headers: headers === "" ? {} : parseHeaderList(headers),
       shutdownTimeout: flushTimeout
     }
-    /** Each in a scope of its own, so that a shutdown waits for both at the same time. */
+    /** Each exporter has its own scope, so that a shutdown waits for both concurrently. */
     const inOwnScope = <A, R>(made: Effect.Effect<A, never, R | Scope.Scope>) =>
       Effect.flatMap(Scope.fork(scope, ExecutionStrategy.sequential), (own) => Scope.extend(made, own))
     yield* inOwnScope(OtlpMetrics.make({ ...common, url: `${base}/v1/metrics`, exportInterval: metricInterval })).pipe(

@@ -3,7 +3,7 @@ import type { HttpsFailed } from "../../schema/applications/Verify.ts"
 
 /** Address and domain of a probe. */
 export interface HttpsQuestion {
-  /** The address that is connected to, whatever the domain resolves to. */
+  /** Address to connect to, regardless of the one that the domain resolves to. */
   readonly address: string
   readonly port: number
   readonly domain: string
@@ -14,13 +14,13 @@ export interface HttpsAnswer {
   readonly httpStatus: number
   /** Issuer of its certificate. */
   readonly issuer: string
-  /** Whole days until the certificate ends; negative when it has. */
+  /** Whole days until the certificate expires; negative after that. */
   readonly daysLeft: number
   /** Reason why browsers distrust the certificate for this domain; null when they trust it. */
   readonly distrust: string | null
 }
 
-/** One HTTPS request to an address of one's choosing. */
+/** Sends one HTTPS request to a given address. */
 export class HttpsProbe extends Context.Tag("berth/HttpsProbe")<HttpsProbe, {
   readonly ask: (question: HttpsQuestion) => Effect.Effect<HttpsAnswer, HttpsFailed>
 }>() {}

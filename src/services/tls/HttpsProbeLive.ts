@@ -36,13 +36,13 @@ const tlsWords: Readonly<Record<string, string>> = {
 
 const reasonOf = (error: Error): string => tlsWords[readErrorCode(error)] ?? describeSocketError(error)
 
-/** @param trusted further certificates to trust, beside those of the system, in PEM */
+/** @param trusted additional trusted certificates in PEM, besides those of the system */
 export const makeHttpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
   ask: ({ address, domain, port }: HttpsQuestion): Effect.Effect<HttpsAnswer, HttpsFailed> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.async<HttpsAnswer, HttpsFailed>((resume) => {
         const fail = (reason: string) => resume(new HttpsFailed({ reason }))
-        // Certificates that browsers refuse are reported, not failed on: the certificate is the subject of the probe.
+        // A certificate that browsers refuse is reported and is not a failure: it is the subject of the probe.
         const socket = connect({
           ...trusted,
           host: address,

@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${unknownAuthority}, or the server leaves out those in between`
 }
 
-/** The names that a certificate is for. */
+/** Names that a certificate is valid for. */
 const namesOf = ({ subjectaltname = "" }: PeerCertificate): string => {
   const names = subjectaltname.split(", ").flatMap((name) => name.startsWith("DNS:") ? [name.slice(4)] : [])
   if (names.length === 0) return "other names"
@@ -24,8 +24,8 @@ const namesOf = ({ subjectaltname = "" }: PeerCertificate): string => {
 }
 
 /**
- * Describes why browsers do not trust a certificate.
- * @param code the code of Node.js's verification
+ * Describes the reason why browsers do not trust a certificate.
+ * @param code error code of Node.js's verification
  */
 export const describeDistrust = (code: string, certificate: PeerCertificate): string => {
   // Traefik serves this one until it has a certificate for the domain.

@@ -23,8 +23,8 @@ import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 /** Calls to the platform and to the git host. */
 export class Upstream extends Context.Tag("berth/Upstream")<Upstream, {
   /**
-   * Sends a call and reads its JSON. Redirects are errors: the token goes to no other address. Identical concurrent
-   * reads share one call. No failure shows a secret that the settings hold or that the call carries.
+   * Sends a call and parses its JSON. Redirects are errors, so that the token is not sent to another address. Identical
+   * concurrent reads share one call. Failures never contain a secret of the settings or of the call.
    */
   readonly send: (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 }>() {}
@@ -32,7 +32,7 @@ export class Upstream extends Context.Tag("berth/Upstream")<Upstream, {
 const longestWords = 1_000
 const longestSecrets = 64 * 1024
 
-/** The address without what a URL may carry of credentials, query and fragment. */
+/** Address without credentials, query and fragment. */
 const addressOf = (base: string) => {
   const { origin, pathname } = new URL(base)
   return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}`
@@ -63,7 +63,7 @@ const answerOf = (
       return yield* new UpstreamRefused({
         call: name,
         upstream: status,
-        // Secrets that are escaped in the body appear once it is decoded.
+        // Scrubbed again: secrets that are escaped in the body appear once it is decoded.
         words: shown(call.refusal(shown(text))).slice(0, longestWords),
         ...(retryAfter === undefined ? {} : { retryAfter })
       })
@@ -107,7 +107,7 @@ const requestOf = (url: string, call: UpstreamCall) => {
 
 const make = Effect.gen(function*() {
   const settings = yield* Settings
-  // Berth's spans are its own: upstreams get no trace headers.
+  // Upstreams do not receive trace headers: Berth's spans are internal.
   const client = HttpClient.withTracerDisabledWhen(yield* HttpClient.HttpClient, () => true)
 
   const send = yield* shareReads(
@@ -117,7 +117,7 @@ const make = Effect.gen(function*() {
       const request = yield* requestOf(url, call)
       const own = [call.authentication.token, ...call.secrets ?? [], ...collectCarriedSecrets(call.body)]
       const inUse = yield* settings.secrets
-      // All the ways to write a long secret would take a hundred times its length.
+      // The encoded forms of a long secret would take a hundred times its length.
       const isLong = own.reduce((length, secret) => length + Redacted.value(secret).length, 0) > longestSecrets
       const shown = (text: string) =>
         isLong ? "what it said is left out, since it may repeat what was sent" : scrubText(scrubText(text, own), inUse)
@@ -138,5 +138,5 @@ const make = Effect.gen(function*() {
   return Upstream.of({ send })
 })
 
-/** Calls through an HTTP client that follows no redirects. */
+/** Sends calls through an HTTP client that does not follow redirects. */
 export const UpstreamLive: Layer.Layer<Upstream, never, HttpClient.HttpClient | Settings> = Layer.scoped(Upstream, make)

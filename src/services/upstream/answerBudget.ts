@@ -6,8 +6,8 @@ const mostTogether = 64 * 1024 * 1024
 const bytesLeft = FiberRef.unsafeMake(Option.none<Ref.Ref<number>>())
 
 /**
- * Gives one request a budget for all the answers that it collects: each of them may be small enough, and all of them
- * together still more than there is memory. Where there is a budget already it stays the only one.
+ * Limits the total size of all responses that one request collects: small responses may together exceed the available
+ * memory. An existing budget remains the only one.
  */
 export const withAnswerBudget = <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(FiberRef.get(bytesLeft), (outer) =>
@@ -15,7 +15,7 @@ export const withAnswerBudget = <A, E, R>(request: Effect.Effect<A, E, R>): Effe
       ? request
       : Effect.flatMap(Ref.make(mostTogether), (left) => Effect.locally(request, bytesLeft, Option.some(left))))
 
-/** Takes bytes from the budget of the request that is under way; why it cannot where that is spent. */
+/** Takes bytes from the budget of the current request; fails with the reason when it is exhausted. */
 export const consumeBudget = (bytes: number): Effect.Effect<void, string> =>
   Effect.flatMap(
     FiberRef.get(bytesLeft),
@@ -29,5 +29,5 @@ export const consumeBudget = (bytes: number): Effect.Effect<void, string> =>
     })
   )
 
-/** A number of bytes in words: `4 MiB`. */
+/** Formats a number of bytes: `4 MiB`. */
 export const formatMebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024 * 100) / 100} MiB`

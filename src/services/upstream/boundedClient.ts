@@ -2,12 +2,12 @@ import { HttpClient, type HttpClientError } from "@effect/platform"
 import { Effect, Layer, Scope } from "effect"
 import { makeOnce } from "../fibers/makeOnce.ts"
 
-/** The client, loaded and made with the first call: a start that calls no upstream yet does not wait for it. */
+/** Loads and makes the client on the first call: a start without upstream calls does not wait for it. */
 const loaded = Effect.flatMap(Effect.promise(() => import("./undiciClient.ts")), ({ makeClient }) => makeClient)
 
 /**
- * An HTTP client that keeps connections to each upstream open, follows no redirects, and breaks off an answer that is too
- * long: the answer can be read in one piece then, which costs half of what counting its parts does.
+ * HTTP client that keeps connections to each upstream open, does not follow redirects, and aborts a response that is
+ * too long. Responses can therefore be read in one piece, at half the cost of counting chunks.
  */
 export const BoundedClient = Layer.scoped(
   HttpClient.HttpClient,

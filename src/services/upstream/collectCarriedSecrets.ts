@@ -9,11 +9,11 @@ const decoded = (text: string): string => {
   }
 }
 
-/** The user and the password of each address in a text, as they are written and as they are meant. */
+/** Password of each address in a text, or its user if it has no password, as written and decoded. */
 const inAddresses = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/:\/\/([^/\s@]{1,4096})@/g)].flatMap(([, user = ""]) => {
     const colon = user.indexOf(":")
-    // A name alone may be a token; beside a password it is only a name.
+    // A user alone may be a token; with a password it is only a name.
     const secret = user.slice(colon + 1)
     return secret === "" || secret === "git" ? [] : [secret, decoded(secret)]
   })
@@ -27,8 +27,8 @@ const textsIn = (value: unknown, isSecret: boolean): ReadonlyArray<string> => {
 }
 
 /**
- * Credentials in the body of a call, by the name of their field or by their place in an address: an upstream that
- * refuses the call may repeat them.
+ * Credentials in the body of a call, recognized by the name of their field or by their position in an address. An
+ * upstream that refuses the call may repeat them.
  */
 export const collectCarriedSecrets = (body: unknown): ReadonlyArray<Redacted.Redacted> =>
   [...new Set(textsIn(body, false))].map((secret) => Redacted.make(secret))

@@ -12,7 +12,7 @@ const announcedLength = ({ headers }: Response): number | undefined => {
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
 }
 
-/** Reads an answer part by part, and stops where it is too long. */
+/** Reads a response in chunks, and stops when it is too long. */
 const counted = (response: Response, room: (bytes: number) => Effect.Effect<void, UpstreamUnavailable>) => {
   const parts: Array<Uint8Array> = []
   const add = (part: Uint8Array) => Effect.map(room(part.length), () => void parts.push(part))
@@ -20,8 +20,8 @@ const counted = (response: Response, room: (bytes: number) => Effect.Effect<void
 }
 
 /**
- * The text of an answer, as long as it is within the limit of its call and the budget of the request that it is for. One
- * that says how long it is is read in one piece, at half the cost.
+ * Reads the text of a response, within the limit of its call and the budget of the current request. A response that
+ * announces its length is read in one piece, at half the cost.
  * @param call names the call in an error
  */
 export const readAnswerText = (
@@ -36,7 +36,7 @@ export const readAnswerText = (
     read += bytes
     return read > limit ? over() : Effect.mapError(consumeBudget(bytes), tooLong)
   }
-  // Looking at the first part alone lets go of the rest.
+  // Reads only the first chunk, which cancels the rest.
   const dropped = Effect.ignore(Stream.runHead(response.stream))
   const length = announcedLength(response)
   const text: Effect.Effect<string, UpstreamUnavailable | HttpClientError.ResponseError> = length === undefined

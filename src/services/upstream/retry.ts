@@ -23,7 +23,7 @@ const isTransient = (error: UpstreamFailure): boolean => {
   }
 }
 
-/** Twice more, after about 200 and 400 ms, or after what a 429 asks for when that is longer, up to 10 s. */
+/** Retries twice, after about 200 and 400 ms, or after the requested pause if it is longer, up to 10 s. */
 const schedule = Schedule.identity<UpstreamFailure>().pipe(
   Schedule.intersect(Schedule.jittered(Schedule.exponential(Duration.millis(200)))),
   Schedule.intersect(Schedule.recurs(2)),
@@ -34,7 +34,7 @@ const schedule = Schedule.identity<UpstreamFailure>().pipe(
   )
 )
 
-/** Runs a call that changes nothing again when its failure was transient. */
+/** Retries a call that changes nothing if its failure was transient. */
 export const retryTransient = <A, R>(
   call: Effect.Effect<A, UpstreamFailure, R>
 ): Effect.Effect<A, UpstreamFailure, R> => Effect.retry(call, { schedule, while: isTransient })

@@ -33,10 +33,10 @@ class Read implements Equal.Equal {
 }
 
 /**
- * Lets identical concurrent reads share one call, which continues while any of them waits for it. Reads after a write
- * never share a call that began before it: read your writes.
+ * Lets identical concurrent reads share one call, which continues while any of them waits for it. A read after a write
+ * never shares a call that began before the write.
  *
- * Four callers that list 300 applications at once make 304 calls and not 1,204; a Coolify allows 200 a minute.
+ * Four callers that list 300 applications at once make 304 calls instead of 1,204; Coolify allows 200 a minute.
  */
 export const shareReads = (send: Send): Effect.Effect<Send, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -34,7 +34,9 @@ const secrets = () => ({
   passphrase: fromEnvironment("BERTH_KEY_PASSPHRASE")
 })
 
-/** Fields that the options give in place of a stored server's, with the passwords of the environment; none without options. */
+/**
+ * Fields of a stored server that the options override, with the passwords from the environment; none without options.
+ */
 export const buildServerOverrides = ({ agent, jump, key, port, sudo }: AccessOptions) => {
   const given = {
     ...(agent ? { agent } : {}),

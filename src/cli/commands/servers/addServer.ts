@@ -74,7 +74,7 @@ export const addServerCommand = defineServiceCommand(
       )
     }
     const key = replaced === undefined
-      // A replaced server keeps its jump hosts unless others are given.
+      // Keeps the jump hosts of a replaced server unless others are given.
       ? yield* resolveHostKey({
         ...server,
         name: input.name,

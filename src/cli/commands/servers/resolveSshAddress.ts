@@ -40,7 +40,7 @@ export const resolveSshAddress = (address: string, wantsKey: boolean, wantsJump:
     if (user === undefined && !defaults.isNamed) {
       return yield* new Usage({ message: `${shape}: no Host section there names ${quoteInput(alias)}` })
     }
-    // Jump hosts of the command line win over the configuration's, as ssh -J does.
+    // Jump hosts of the command line override the configuration, like `ssh -J`.
     if (wantsJump && defaults.jumpRefused !== null) {
       return yield* new Failed({
         message:

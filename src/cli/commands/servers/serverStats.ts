@@ -32,7 +32,7 @@ const showNow = (containers: ReadonlyArray<ContainerStats>) =>
     ])
   )
 
-/** Last, mean and highest number of a series as cells. */
+/** Last, mean and highest value of a series as cells. */
 const numbersOf = (series: ReadonlyArray<SeriesPoint>, words: (value: number) => string) => {
   const { last, mean, most } = summarize(series) ?? {}
   return [last, mean, most].map((value) => value === undefined ? "" : words(value))

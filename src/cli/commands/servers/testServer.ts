@@ -62,7 +62,7 @@ export const testServerCommand = defineServiceCommand(
     const server = input.server.includes("@")
       ? yield* inline
       : yield* findStoredServer(input.server).pipe(
-        // Jump hosts that are not mentioned are the stored ones.
+        // Omits the jump hosts: the stored ones apply unless others are given.
         Effect.map(({ server }) => Struct.omit(server, "jump")),
         Effect.catchIf(
           (error) => error instanceof Failed,
@@ -77,7 +77,7 @@ export const testServerCommand = defineServiceCommand(
     const code = yield* showAnswer(input, (api) => api.testServer({ payload }), (first) =>
       Effect.gen(function*() {
         yield* show(first)
-        // Host keys are stored with their server, so only a server as it is stored has one to replace.
+        // Host keys are stored with their server: only a stored server without overrides has one to replace.
         const asked = "id" in server && first.hostKey !== null && Option.isNone(overrides)
           ? yield* askToReplace(server.host, first.hostKey)
           : undefined

@@ -4,7 +4,7 @@ import { Data, Effect, Schema } from "effect"
 export class ApiError extends Data.TaggedError("ApiError")<{
   readonly status: number
   readonly message: string
-  /** Extra response headers: `allow` with a 405. */
+  /** Extra response headers, such as `allow` for a 405 and `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
 }> {}
 
@@ -20,18 +20,18 @@ export const ApiErrorFromBody = Schema.transform(ErrorBody, Schema.instanceOf(Ap
   encode: ({ message }) => ({ error: message })
 }).annotations({ identifier: "Error" })
 
-/** A domain error: it knows its own status and message. */
+/** Domain error with its own status and message. */
 export interface StatusError {
   readonly status: number
   readonly message: string
-  /** After how many seconds it is worth asking again. */
+  /** Seconds after which a retry is useful. */
   readonly retryAfter?: number
 }
 
-/** An answer with status 200 that says what is wrong: some endpoints have always told a missing field or file so. */
+/** Answer with status 200 and an error: some endpoints have always reported a missing field or file like this. */
 export const makeErrorBody = ({ message }: { readonly message: string }) => Effect.succeed({ error: message })
 
-/** Turns the domain errors of a handler into the one error that the contract declares. */
+/** Converts the domain errors of a handler to the error that the contract declares. */
 export const orApiError = <A, E extends StatusError, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, ApiError, R> =>

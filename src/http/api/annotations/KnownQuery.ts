@@ -1,7 +1,7 @@
 import { HttpApiMiddleware } from "@effect/platform"
 import { ApiErrorFromBody } from "./ApiError.ts"
 
-/** Refuses query parameters where an endpoint takes none. */
+/** Refuses unknown or repeated query parameters, and bodies of requests to endpoints that take none. */
 export class KnownQuery extends HttpApiMiddleware.Tag<KnownQuery>()("berth/KnownQuery", {
   failure: ApiErrorFromBody
 }) {}

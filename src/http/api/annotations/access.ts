@@ -5,17 +5,17 @@ import { ApiErrorFromBody } from "./ApiError.ts"
 
 class EndpointAccess extends Context.Tag("berth/EndpointAccess")<EndpointAccess, Access>() {}
 
-/** The name under which the description of the API says who may call an endpoint. */
+/** Key in the description of the API for the role that an endpoint requires. */
 export const accessKey = "x-berth-role"
 
 const annotation = (access: Access) =>
   Context.make(EndpointAccess, access).pipe(Context.add(OpenApi.Override, { [accessKey]: access }))
 
-/** Annotates an endpoint that everybody may call. */
+/** Annotates an endpoint that requires no token. */
 export const forAnyone = annotation("anyone")
-/** Annotates an endpoint that everybody may call without query parameters, and viewers with them. */
+/** Annotates an endpoint that requires no token without query parameters, and the role viewer with them. */
 export const forAnyoneWithoutParameters = annotation("anyone without parameters")
-/** Annotates an endpoint that changes nothing. */
+/** Annotates a read-only endpoint. */
 export const forViewers = annotation("viewer")
 /** Annotates an endpoint that changes something, or runs a program on the machine of the service. */
 export const forOperators = annotation("operator")

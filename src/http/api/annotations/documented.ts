@@ -18,7 +18,7 @@ const errorResponse = (description: string) => ({
 
 const viewersRefused = "Or the token is a viewer's."
 
-/** Bodies that decode from `null` may be left out altogether. */
+/** True if a body decodes from `null`, so that requests may omit it. */
 const acceptsNull = (body: Node): boolean => {
   const schema = at(at(at(body, "content"), "application/json"), "schema")
   const options = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
@@ -29,7 +29,7 @@ const operation = (failures: ReadonlyMap<string, Failures>) => (node: Node): Nod
   const responses = at(node, "responses")
   const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"))
   const body = node["requestBody"]
-  // Its own, empty one would take the token from it that all operations need.
+  // The generator's empty `security` would exempt the operation from the token that all operations require.
   const { security: _, ...others } = node
   const needsOperator = node[accessKey] === "operator"
   return {
@@ -52,13 +52,13 @@ const mapValues = (node: Node, f: (value: Node) => Node): Node =>
   Object.fromEntries(Object.entries(node).map(([key, value]) => [key, isNode(value) ? f(value) : value]))
 
 /**
- * Writes the failures and optional request bodies into the generated description as the service really behaves, and
- * takes out of it what is of no use to a reader.
+ * Adds the actual failures and optional request bodies to the generated description, and removes parts that do not help
+ * a reader.
  */
 export const documentFailures = (failures: ReadonlyMap<string, Failures>) => (spec: Node): Node =>
   tidySpec({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation(failures))) })
 
-/** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
+/** Adds the security schemes of a service that requires a token, so that API tools offer to send one. */
 export const documentSecurity = (spec: Node): Node => {
   const components = at(spec, "components")
   const token = {

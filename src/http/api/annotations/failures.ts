@@ -17,7 +17,7 @@ const always: ReadonlyArray<Reason> = [
   [429, "The token is wrong, like too many that came from the same address."],
   [500, "The service failed in a way that was not foreseen: its log says more."]
 ]
-/** Of an endpoint that takes no body, where a request may have one. */
+/** Failures of an endpoint that takes no body, for methods that can have one. */
 export const noBody: ReadonlyArray<Reason> = [
   [400, "A body with fields is sent, and the endpoint takes none."],
   [413, "The body is longer than 1 MB."],
@@ -88,7 +88,7 @@ class EndpointFailures extends Context.Tag("berth/EndpointFailures")<EndpointFai
 
 const isReason = (given: Reason | ReadonlyArray<Reason>): given is Reason => typeof given[0] === "number"
 
-/** Annotates an endpoint with its failures beside those that every endpoint has. */
+/** Annotates an endpoint with its failures, in addition to those of every endpoint. */
 export const annotateFailures = (...reasons: ReadonlyArray<Reason | ReadonlyArray<Reason>>) =>
   Context.make(EndpointFailures, reasons.flatMap((given) => isReason(given) ? [given] : given))
 
@@ -103,7 +103,7 @@ const byStatus = (own: ReadonlyArray<Reason>): Failures => {
   return [...reasons].sort(([a], [b]) => a - b).map(([status, when]) => [String(status), [...when].join(" ")])
 }
 
-/** Failures of each endpoint of a contract by its name; an endpoint without an annotation is missing. */
+/** Failures of each endpoint by its name; omits endpoints without an annotation. */
 export const collectFailures = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyMap<string, Failures> => {

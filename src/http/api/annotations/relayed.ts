@@ -2,7 +2,7 @@ import { Predicate, Schema } from "effect"
 import { text } from "../../../schema/words/describedFields.ts"
 import { strictBody } from "../../../schema/words/strict.ts"
 
-/** The platform's own body, handed on but for what the caller may not read. */
+/** Body of the platform, passed through except for fields that the caller may not read. */
 export const Relayed = Schema.Unknown.annotations({
   identifier: "Relayed",
   description:
@@ -13,7 +13,7 @@ export const Relayed = Schema.Unknown.annotations({
 const isObject = (value: unknown): value is { readonly [field: string]: unknown } =>
   Predicate.isRecord(value) && !Array.isArray(value)
 
-/** Any JSON object, handed on as it came: no key is dropped, renamed or reordered. */
+/** Any JSON object, passed through: no key is dropped, renamed or reordered. */
 export const JsonObject = Schema.declare(isObject, {
   identifier: "JsonObject",
   description: "Any JSON object.",
@@ -22,7 +22,7 @@ export const JsonObject = Schema.declare(isObject, {
   ...strictBody
 })
 
-/** A body that may be left out: an absent one counts as an empty object. */
+/** Optional body: an absent one counts as an empty object. */
 export const optionalBody = <A extends object, I extends object>(schema: Schema.Schema<A, I>, empty: A) =>
   Schema.transform(Schema.NullOr(schema), Schema.typeSchema(schema), {
     strict: true,

@@ -1,7 +1,7 @@
 import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
 import { Context, Option, Predicate } from "effect"
 
-/** Marks an endpoint whose request is carried out as a run. */
+/** Marks an endpoint that executes its request as a run. */
 class StartsRun extends Context.Tag("berth/StartsRun")<StartsRun, true>() {}
 
 const header = (name: string, description: string, maxLength: number) => ({
@@ -47,7 +47,7 @@ const described = (operation: { [key: string]: unknown }): { [key: string]: unkn
   }
 }
 
-/** Annotates an endpoint whose request is carried out as a run, and describes the headers that it takes for that. */
+/** Annotates an endpoint that executes its request as a run, and documents the headers for that. */
 export const startsRun = Context.make(StartsRun, true as const).pipe(Context.add(OpenApi.Transform, described))
 
 /** The endpoints of a contract that start runs, as `POST /path`. */

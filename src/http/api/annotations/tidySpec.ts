@@ -2,12 +2,12 @@ import { Predicate } from "effect"
 
 type Node = { readonly [key: string]: unknown }
 
-/** Words that the generator writes for itself: names of filters, and addresses of schemas that nobody serves. */
+/** True for leftovers of the generator: `$id`s that no server resolves, and its default titles and descriptions. */
 const isLeftover = (key: string, value: unknown, parent: Node) =>
   key === "$id" || (key === "title" && Predicate.isString(value) && !("version" in parent)) ||
   (key === "description" && /^(a|an) (string|number|integer|array) /.test(String(value)))
 
-/** A reference with words beside it: 3.1 needs no `allOf` for that. */
+/** Merges a reference with its siblings: OpenAPI 3.1 needs no `allOf` for that. */
 const unwrapped = (node: Node): Node => {
   const { allOf, ...others } = node
   const [only, ...more] = Array.isArray(allOf) ? allOf : []
@@ -32,7 +32,7 @@ const namesIn = (node: unknown): ReadonlyArray<string> => {
   return [...reference, ...Object.values(node).flatMap(namesIn)]
 }
 
-/** The schemas that something leads to, from the paths on. */
+/** Selects the schemas that are reachable from the paths. */
 const used = (schemas: Node, from: unknown): Node => {
   const found = new Set<string>()
   const pending = [...namesIn(from)]
@@ -44,7 +44,7 @@ const used = (schemas: Node, from: unknown): Node => {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => found.has(name)))
 }
 
-/** A description without what the generator left in it, and without schemas that nothing refers to. */
+/** Removes the generator's leftovers and unreferenced schemas from a description. */
 export const tidySpec = (spec: { readonly [key: string]: unknown }): { [key: string]: unknown } => {
   const tidied = tidy(spec)
   if (!Predicate.isRecord(tidied)) return { ...spec }

@@ -28,8 +28,8 @@ export interface StackHealth {
 }
 
 /**
- * Looks at a stack until it is healthy or the time is up; an inspection that fails is tried again until then. What a
- * crash loop has shown at any look counts at the last one, too.
+ * Inspects a stack until it is healthy or the time is up; retries failed inspections until then. Signs of a crash loop
+ * in any inspection also count in the last one.
  */
 export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   server: ServerAccess,
@@ -46,7 +46,7 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   )
 
   const remember = rememberStates()
-  /** Adds the exit codes that no look has met: one may always come between two crashes. */
+  /** Adds exit codes that the inspections missed: a container can crash and restart between two of them. */
   const withExits = (seen: ReadonlyArray<RememberedContainer>) => {
     const asked = seen.filter(({ lastExit, restarts }) => restarts > 0 && lastExit === undefined).map(({ id }) => id)
     return asked.length === 0 ? Effect.succeed(seen) : ssh.exec(server, exitsCommand(asked, server.useSudo), {
@@ -73,7 +73,8 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
         }
       }
       const left = Duration.subtract(timeout, waited)
-      // Containers that only have to show that they stay up are looked at again as soon as they can have.
+      // Containers without a health check only need enough uptime, so they are inspected again as soon as they can have
+      // it.
       const settling = status === "starting" && seen.every(({ health }) => health === "")
       const missing = Math.max(0, ...seen.map(computeMillisUntilStable))
       const pause = settling ? Duration.min(interval, Duration.millis(Math.max(shortestPause, missing))) : interval

@@ -3,7 +3,7 @@ import type { StackHealth } from "./awaitHealth.ts"
 
 type Health = Pick<StackHealth, "complaints" | "status">
 
-/** Outcome of the step that waits for a stack; one that did not get healthy is an error. */
+/** Outcome of the step `health`; a stack that did not get healthy is an error. */
 export const toHealthOutcome = ({ complaints, status }: Health): StepOutcome => ({
   status: status === "healthy" ? "done" : "error",
   detail: complaints === "" ? status : complaints

@@ -12,7 +12,7 @@ const mostContainers = 5
 const mostLines = 20
 const longestLine = 300
 
-// Colours and other escape sequences, then all other control characters but the tab.
+// Matches colours and other escape sequences, then all other control characters except the tab.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
 const plain = (line: string) => line.replaceAll(escapes, "").replaceAll(controls, "").slice(0, longestLine)
@@ -27,8 +27,8 @@ const titled = (state: RememberedContainer, lines: ReadonlyArray<string>) =>
   (lines.length === 0 ? "has logged nothing" : "the last lines of its log:")
 
 /**
- * Details about unhealthy containers for a message: a line break, then the exit code of each and the last
- * lines of its log. Empty where there is none.
+ * Details about unhealthy containers for a message: a line break, then the exit code and the last log lines of each.
+ * Empty if there are none.
  */
 export const describeUnhealthy = Effect.fn("deploy.describeUnhealthy")(function*(
   server: ServerAccess,

@@ -3,13 +3,13 @@ import type { RemoteRelease } from "../../../remote/activation/releasesCommand.t
 import type { SettingsError } from "../../../schema/Settings.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 
-/** Time-out of the wait for a healthy stack, and the interval between inspections. */
+/** Timeout of the wait for a healthy stack, and the interval between inspections. */
 export interface HealthOptions {
   readonly timeout: Duration.Duration
   readonly interval: Duration.Duration
 }
 
-/** Health options of a stack: the project's own time-out (`container.json`) takes precedence over the setting. */
+/** Health options of a stack: the project's own timeout (`container.json`) takes precedence over the setting. */
 export const readHealthOptions = (
   ofProject: Option.Option<Duration.Duration> = Option.none()
 ): Effect.Effect<HealthOptions, SettingsError, Settings> =>
@@ -20,6 +20,6 @@ export const readHealthOptions = (
     return { interval, timeout }
   })
 
-/** Health options of a release, whose manifest recorded the project's time-out. */
+/** Health options of a release, whose manifest records the project's timeout. */
 export const readReleaseHealthOptions = ({ manifest: { healthMillis } }: Pick<RemoteRelease, "manifest">) =>
   readHealthOptions(Option.map(healthMillis, Duration.millis))

@@ -1,14 +1,14 @@
 import type { ContainerState } from "../../../remote/stack/inspectCommand.ts"
 
-/** A container that runs again shows no exit code: the last one that was seen stays with its later states. */
+/** State with the last known exit code, since a container that runs again no longer shows one. */
 export interface RememberedContainer extends ContainerState {
-  /** Exit code of its last end, where that was seen. */
+  /** Last exit code, if an inspection has seen one. */
   readonly lastExit: number | undefined
 }
 
 const hasEnded = ({ status }: ContainerState) => status === "restarting" || status === "exited" || status === "dead"
 
-/** Remembers by container id the worst that any look at a stack has seen, and adds it to what the next look sees. */
+/** Keeps the highest restart count and the last exit code of each container, and adds them to later inspections. */
 export const rememberStates = () => {
   const memory = new Map<string, Pick<RememberedContainer, "lastExit" | "restarts">>()
   return (states: ReadonlyArray<ContainerState>): ReadonlyArray<RememberedContainer> =>

@@ -6,12 +6,15 @@ import type { RememberedContainer } from "./rememberStates.ts"
 
 /** Uptime after which a container without a health check counts as healthy, in milliseconds. */
 export const stableAfterMillis = 1_000
-/** A container that was restarted may be in a crash loop. Docker, too, takes 10 seconds without a crash for a good start. */
+/**
+ * Minimum uptime after a restart, which may be part of a crash loop. Docker also takes 10 seconds without a crash for a
+ * good start.
+ */
 const restartedMillis = 10_000
 
 /** A service, and whether it should be running. */
 export interface ExpectedService extends Pick<ComposeService, "name" | "runs"> {
-  /** Name of the container that counts where that is a bridge, which the health of a stack passes over. */
+  /** Name of the bridge container that counts as the service's container; other bridges are ignored. */
   readonly bridge?: string
 }
 
@@ -22,12 +25,12 @@ export const computeMillisUntilStable = (
   { restarts, upMillis }: Pick<ContainerState, "restarts" | "upMillis">
 ): number => Math.max(0, (restarts > 0 ? restartedMillis : stableAfterMillis) - upMillis)
 
-/** Status of one container. A container that exited with 0 and is not to be restarted is complete. */
+/** Status of one container. One that exited with 0 and has no restart to come is complete. */
 export const computeContainerStatus = (state: ContainerState): StackStatus => {
   switch (state.status) {
     case "running":
       if (state.health === "healthy" || (state.health === "" && computeMillisUntilStable(state) === 0)) return "healthy"
-      // Between two crashes it looks like one that starts.
+      // Between two crashes it looks like a starting container.
       return state.health === "unhealthy" || state.restarts > 0 ? "unhealthy" : "starting"
     case "created":
       return "starting"
@@ -45,8 +48,8 @@ const bridgeName = /-bridge-[0-9a-f]{12}$/
 const oneOff = /[-_](?:run[-_]?|bridge-)[0-9a-f]{12}$/
 
 /**
- * The containers that say something of a stack: not those of commands that were run once, not those of services that
- * are held back, and of services that the file does not name only what runs.
+ * Containers that determine the status of a stack. Excludes one-off containers and services that are held back.
+ * Services that the file does not name count only while they run.
  */
 const relevantContainers = <State extends ContainerState>(
   services: ReadonlyArray<ExpectedService>,
@@ -58,7 +61,7 @@ const relevantContainers = <State extends ContainerState>(
     return known === undefined ? !["created", "exited", "dead"].includes(status) : known.runs
   })
 
-/** The services that have a container, other than one that only stands in for it. */
+/** Names of services that have a container other than a bridge. */
 const presentServices = (services: ReadonlyArray<ExpectedService>, containers: ReadonlyArray<ContainerState>) => {
   const bridges = new Set(services.map(({ bridge }) => bridge))
   return new Set(
@@ -66,7 +69,9 @@ const presentServices = (services: ReadonlyArray<ExpectedService>, containers: R
   )
 }
 
-/** Status of a stack: that of its worst container, or `missing` if a service that should run has none. */
+/**
+ * Status of a stack: the worst status of its containers, or `missing` if a service that should run has no container.
+ */
 export const computeStackStatus = (
   services: ReadonlyArray<ExpectedService>,
   containers: ReadonlyArray<ContainerState>

@@ -11,17 +11,17 @@ import { parseEnv, resolveEnvValues } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
 import { listPublishedPorts } from "./publishedPorts.ts"
 
-/** A service of a compose file, as far as a deploy has to know it. */
+/** A service of a compose file, as far as a deploy needs it. */
 export interface ComposeService {
   readonly name: string
-  /** The image it runs, with the variables of `.env` put in. */
+  /** Image that it runs, with the variables of `.env` substituted. */
   readonly image?: string
   readonly builds: boolean
-  /** True if a start runs it: it is in no profile and has a replica. */
+  /** True if a start runs it: it has no profile and at least one replica. */
   readonly runs: boolean
-  /** Its `env_file`s as they are written, variables put in; optional ones only where they exist. */
+  /** Its `env_file`s as written, with variables substituted; optional ones only if they exist. */
   readonly envFiles: ReadonlyArray<string>
-  /** The ports of the server that it publishes, variables put in; those that Docker chooses are not among them. */
+  /** Server ports that it publishes, with variables substituted; without those that Docker chooses. */
   readonly ports: ReadonlyArray<PortRange>
 }
 
@@ -46,7 +46,7 @@ const Service = Schema.Struct({
   deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
   env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
 })
-/** A record would lose a service that is called `__proto__`, which Compose takes. */
+/** A record would lose a service named `__proto__`, which Compose accepts. */
 const Services = Schema.transform(
   Schema.Record({ key: Schema.String, value: Service }),
   Schema.Array(Schema.Tuple(Schema.String, Schema.typeSchema(Service))),
@@ -70,14 +70,14 @@ const parse = (file: string, text: string) =>
     return { source, services: (yield* decodePart(source, [], decodeWritten(content), vocabulary)).services }
   })
 
-/** Checks that a project's compose file can be read; the values of its variables do not matter. */
+/** Checks that a project's compose file can be read; values of its variables are not needed. */
 export const checkComposeFile = (directory: string, seen: LocalEntry) =>
   Effect.gen(function*() {
     const text = yield* readProjectText(directory, seen.name, { seen })
     if (Option.isSome(text)) yield* parse((yield* Path.Path).join(directory, seen.name), text.value)
   })
 
-/** Reads the services of a project's compose file; `.env` beside it fills in its variables. */
+/** Reads the services of a project's compose file, with variables from the `.env` next to it. */
 export const readComposeFile = Effect.fn("readComposeFile")(function*(
   directory: string
 ): Effect.fn.Return<ComposeFile, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {

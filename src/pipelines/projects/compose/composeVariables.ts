@@ -1,7 +1,7 @@
 import { Either, Predicate } from "effect"
 import { interpolate } from "./interpolate.ts"
 
-/** A string of a compose file and where it stands. */
+/** A string of a compose file and its position. */
 interface Written {
   readonly path: ReadonlyArray<PropertyKey>
   readonly text: string
@@ -10,11 +10,11 @@ interface Written {
 /** A variable that has no value and no default. */
 export interface UnsetVariable {
   readonly name: string
-  /** First use. */
+  /** Position of its first use. */
   readonly path: ReadonlyArray<PropertyKey>
 }
 
-/** Every shell of a server has these. */
+/** Variables that every shell on a server sets. */
 const environment = ["HOME", "PATH", "PWD", "USER", "LOGNAME", "SHELL"]
 
 /** Aliases share their content: it is read once. */
@@ -40,8 +40,8 @@ const stringsIn = (content: unknown): ReadonlyArray<Written> => {
 }
 
 /**
- * The variables of a compose file that Compose leaves empty, each once. Left is the first text that Compose refuses,
- * for want of a variable or of a brace.
+ * Variables that Compose leaves empty in a compose file, without duplicates. Left is the first text that Compose
+ * rejects because of a missing variable or brace.
  */
 export const findUnsetVariables = (
   content: unknown,

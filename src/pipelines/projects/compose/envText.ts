@@ -1,6 +1,6 @@
 import { interpolate } from "./interpolate.ts"
 
-/** A variable as an env file writes it. In single quotes it is literal: `$` means nothing there. */
+/** A variable of an env file. In single quotes it is literal, so `$` has no meaning. */
 export interface EnvLine {
   readonly key: string
   readonly value: string
@@ -14,7 +14,7 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "
 const unescaped = (text: string) => text.replace(/\\([\s\S])/g, (all, character: string) => escapes[character] ?? all)
 const bare = (text: string) => text.replace(/(?:^|[ \t])#[^]*/, "").trim()
 
-/** The variables of an env file, in order, with quotes and comments taken off; a later line of one key comes later. */
+/** Variables of an env file in order, without quotes and comments; repeated keys stay in order. */
 export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
   Array.from(
     text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n").matchAll(assignment),
@@ -24,13 +24,13 @@ export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
         : { key, value: single, literal: true }
   )
 
-/** The variables of an env file with their values, and why one of them has none. */
+/** Variables of an env file with their values, and the reason why one of them has no value. */
 export interface EnvValues {
   readonly values: ReadonlyMap<string, string>
   readonly refused: string | null
 }
 
-/** The values that Compose sees: the last of each key, with the variables before it put in. */
+/** Values that Compose sees: the last one of each key, with earlier variables substituted. */
 export const resolveEnvValues = (lines: ReadonlyArray<EnvLine>): EnvValues => {
   const values = new Map<string, string>()
   let refused: string | null = null

@@ -2,7 +2,7 @@ import { Lexer } from "yaml"
 import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
 import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
 
-/** `NAME=value` or `NAME: value`; a name is taken from its first letter on, so that long texts are read once. */
+/** `NAME=value` or `NAME: value`; a name only matches from its first letter, so that long texts are scanned once. */
 const assignment = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(\s*=\s*|\s*:\s+)(?=\S)/g
 const isVariableName = (name: string) => /^[A-Z_][A-Z0-9_]*$/.test(name)
 
@@ -15,12 +15,12 @@ const valueIn = (comment: string): number | undefined => {
   return undefined
 }
 
-/** Marks of the parser's lexer: they stand for no letter of the text. */
+/** Control marks of the parser's lexer, which do not correspond to characters of the text. */
 const marks = new Set(["\u0002", "\u0018", "\u001f"])
 
 /**
- * Finds the values of variables, and credentials by their names, in the comments of a YAML text: a line that was put out
- * of use often holds what is still valid.
+ * Finds values of variables, and credentials by their names, in the comments of a YAML text: a commented-out line often
+ * contains a value that is still valid.
  */
 export const findCommentedValues = (text: string): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
   const found: Array<{ readonly from: number; readonly to: number }> = []
@@ -28,7 +28,7 @@ export const findCommentedValues = (text: string): ReadonlyArray<{ readonly from
   let before = ""
   for (const token of new Lexer().lex(text)) {
     if (!marks.has(token)) {
-      // A scalar may begin with the same sign.
+      // A scalar may also begin with `#`.
       const value = token.startsWith("#") && before !== "\u001f" ? valueIn(token.trimEnd()) : undefined
       if (value !== undefined) found.push({ from: at + value, to: at + token.trimEnd().length })
       at += token.length

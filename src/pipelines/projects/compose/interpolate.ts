@@ -1,10 +1,13 @@
 import { limits } from "../../../schema/words/limits.ts"
 
-/** Text with its variables put in; `missing` says why it is not usable, in the file's own words where it has some. */
+/**
+ * Text with its variables substituted; `missing` is the reason why it is unusable, in the file's own words if it has
+ * some.
+ */
 export interface Interpolated {
   readonly text: string
   readonly missing: string | null
-  /** The limit that it is over, where there is one; `missing` says so too. */
+  /** Exceeded limit, if there is one; also named in `missing`. */
   readonly excess: string | null
 }
 
@@ -50,9 +53,9 @@ const braced = (
 }
 
 /**
- * Puts variables into text as Compose does: `$A`, `${A}`, `${A:-b}`, `${A-b}`, `${A:?why}`, `${A?why}`, `${A:+b}`,
- * `${A+b}` and `$$`; one that is not set is empty. The alternatives may hold variables themselves.
- * @param onUnset hears the name of each variable that is used without a default and is not set
+ * Substitutes variables as Compose does: `$A`, `${A}`, `${A:-b}`, `${A-b}`, `${A:?why}`, `${A?why}`, `${A:+b}`,
+ * `${A+b}` and `$$`; unset ones are empty. Alternatives may contain variables themselves.
+ * @param onUnset called with the name of each unset variable that is used without a default
  */
 export const interpolate = (
   text: string,

@@ -6,9 +6,9 @@ import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts
 import { findCommentedValues } from "./findCommentedValues.ts"
 
 const mask = "***"
-/** Sections whose values are those of variables, or whole files; also within `x-…` sections that others are made of. */
+/** Sections that contain values of variables or whole files, also within `x-…` sections that other sections reuse. */
 const valueSections = ["environment", "args", "content"]
-/** A value that only names a variable, which is read elsewhere. */
+/** True if a value only references a variable, which is defined elsewhere. */
 const isReference = (text: string) => /^\$(?:\w+|\{\w+\})$/.test(text)
 
 interface Edit {
@@ -19,7 +19,7 @@ interface Edit {
 
 const nameOf = ({ key }: Pair) => (isScalar(key) && Predicate.isString(key.value) ? key.value : "")
 
-/** Replaces a scalar as it stands in the text; the line break at the end of a block stays. */
+/** Replaces a scalar in the text; keeps the line break at the end of a block. */
 const masked = ({ range }: Scalar, text: string, by: (value: string) => string): ReadonlyArray<Edit> => {
   if (range === undefined || range === null) return []
   const [from, to] = range
@@ -28,7 +28,7 @@ const masked = ({ range }: Scalar, text: string, by: (value: string) => string):
   return next === written ? [] : [{ from, to, text: written.endsWith("\n") ? `${next}\n` : next }]
 }
 
-/** `KEY=value` of a list, quoted or not: its value where it is a variable's, or a credential by its name. */
+/** Masks the value of a `KEY=value` list item, quoted or not, if it is a variable's or has the name of a credential. */
 const itemEdits = (node: Scalar, text: string, isValue: boolean): ReadonlyArray<Edit> => {
   const { value } = node
   const [, key = "", rest = ""] = Predicate.isString(value) ? /^([^=]*)=([^]*)$/.exec(value) ?? [] : []
@@ -43,9 +43,9 @@ const itemEdits = (node: Scalar, text: string, isValue: boolean): ReadonlyArray<
 
 const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
   const edits: Array<Edit> = []
-  // An alias shows a node again: what it is masked for once holds for all of its places.
+  // Several aliases may refer to one node; masking it once covers all of them.
   const seen = new Map<unknown, boolean>()
-  // Anchors stand before their aliases. The parser's own look-up walks the document for each of them.
+  // Anchors precede their aliases. The parser's own lookup walks the document for each alias.
   const anchors = new Map<string, Node>()
   const visitNode = (node: unknown, isValue: boolean, key: string): void => {
     if (!isNode(node)) return
@@ -74,8 +74,9 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
 }
 
 /**
- * A compose file as it is shown to those who may not see values of variables: those that stand in it, and credentials by
- * their names, are `***`, also where they are commented out; every other letter stays. Nothing where the file cannot be read: then nobody knows what is a value.
+ * Masks a compose file for callers who may not see values of variables: these and credentials by their names become
+ * `***`, also in comments; all other text is unchanged. None if the file cannot be parsed, since its values are unknown
+ * then.
  */
 export const maskComposeValues = (text: string): Option.Option<string> =>
   Option.map(Either.getRight(parseYaml(text)), ({ document }) => {

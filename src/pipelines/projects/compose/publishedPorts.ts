@@ -13,7 +13,9 @@ const lengthOf = (ports: string): number => {
   return range === undefined ? 0 : range[1] - range[0]
 }
 
-/** Of a longer range than the container's, Docker takes any port that is free. */
+/**
+ * Docker picks any free port from a published range that is longer than the container's, so no fixed port is needed.
+ */
 const needed = (published: string, target: string, address: string, protocol: string) =>
   lengthOf(published) > lengthOf(target) ? [] : parsePortRange(published, address, protocol)
 
@@ -26,8 +28,8 @@ const short = (written: string): ReadonlyArray<PortRange> => {
 const word = (value: unknown): string => Predicate.isString(value) || Predicate.isNumber(value) ? String(value) : ""
 
 /**
- * The ports of the host that a service of a compose file publishes, of those that are fixed there.
- * @param filledIn puts the variables into what is written
+ * Fixed server ports that a service of a compose file publishes.
+ * @param filledIn substitutes the variables
  */
 export const listPublishedPorts = (ports: unknown, filledIn: (written: string) => string): ReadonlyArray<PortRange> =>
   (Array.isArray(ports) ? ports.slice(0, mostRanges) : []).flatMap((port: unknown): ReadonlyArray<PortRange> => {

@@ -6,8 +6,8 @@ import type { Settings } from "../../../services/settings/Settings.ts"
 import { maskComposeValues } from "./maskComposeValues.ts"
 
 /**
- * A compose file as the caller of the current request may read it; nothing where that cannot be told of its text.
- * Reading one takes a while, so that others get their turn before.
+ * Compose file as the caller of the current request may read it; none if it cannot be masked. Yields first, because
+ * parsing takes a while.
  */
 export const redactCompose = (text: string): Effect.Effect<Option.Option<string>, never, Settings> =>
   Effect.gen(function*() {

@@ -18,26 +18,26 @@ const sorted = (value: unknown): unknown =>
 const hasNoReplica = (service: Record<string, unknown>) =>
   service["scale"] === 0 || (Predicate.isRecord(service["deploy"]) && service["deploy"]["replicas"] === 0)
 
-/** A service as compose would see it. */
+/** Definition of a service as compose sees it. */
 export interface ServiceDefinition {
-  /** Another text wherever compose may make a new container for the service. */
+  /** Changes whenever compose may recreate the container of the service. */
   readonly text: string
   /** True if it is scaled to 0. */
   readonly isScaledToZero: boolean
-  /** The image that it names; none where it builds one without a name. */
+  /** Image that it names; undefined if it builds one without a name. */
   readonly image: string | undefined
   /** Its `env_file`s. */
   readonly envFiles: ReadonlyArray<string>
 }
 
-/** Content of a compose file; nothing where it cannot be read. */
+/** Parsed content of a compose file; undefined if it cannot be read. */
 export const parseComposeContent = (compose: string): unknown =>
   Either.flatMap(parseYaml(compose, { merge: true }), ({ document }) => Either.try((): unknown => document.toJS()))
     .pipe(Either.getOrElse(() => undefined))
 
 /**
- * The services of a compose file by their names, with the variables of `.env` put in; none where the file cannot be
- * read. What the environment of a program adds to that on the server is not known here.
+ * Services of a compose file by name, with the variables of `.env` substituted; empty if the file cannot be read. Does
+ * not cover environment variables on the server.
  */
 export const parseServiceDefinitions = (compose: string, env: string): ReadonlyMap<string, ServiceDefinition> => {
   const content = parseComposeContent(compose)

@@ -8,7 +8,7 @@ import { readConfinedText } from "./readConfinedText.ts"
 
 const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 
-/** Fails where `targets` stand beside a single place, or one of them names a directory that no stack can have. */
+/** Fails if `targets` is combined with a single place, or if one of them names a directory that no stack can have. */
 const checkTargets = (source: ProjectSource, { remotePath, serverId, targets }: ContainerConfig) => {
   if (targets === undefined || targets === null) return Effect.void
   const single = Object.entries({ serverId, remotePath }).find(([, value]) => value !== undefined && value !== null)
@@ -31,8 +31,8 @@ const checkTargets = (source: ProjectSource, { remotePath, serverId, targets }: 
 }
 
 /**
- * A project's `container.json`; empty when there is none. What does not fit is named with file, line, column and field.
- * @param seen what a look at the directory told of it just now, where it is not a link
+ * Reads a project's `container.json`; empty if there is none. Errors name file, line, column and field.
+ * @param seen its current entry in the directory listing, unless it is a link; saves a second stat
  */
 export const readContainerConfig = Effect.fn("readContainerConfig")(function*(
   directory: string,

@@ -10,8 +10,8 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../serv
 import { isArchiveName } from "./projectFiles.ts"
 
 /**
- * The files by which a project is known, by name. Sizes and times are only there of those that are read or compared:
- * its configuration and compose files and its image archives.
+ * Files that identify a project, by name. Only files that are read or compared have sizes and times: configuration and
+ * compose files, and image archives.
  */
 export type ListedFiles = ReadonlyMap<string, LocalEntry>
 
@@ -19,8 +19,8 @@ const readNames: ReadonlyArray<string> = [containerConfigName, platformFileName,
 const isLookedAt = (name: string) => readNames.includes(name) || isArchiveName(name)
 
 /**
- * Looks at a project with as few calls as can be: one for its names, and one for each file that is read or compared.
- * Nothing where one of the files is a link, which may lead anywhere and has to be followed.
+ * Inspects a project with as few calls as possible: one for its names, and one for each file that is read or compared.
+ * None if one of the files is a link, since links have to be followed.
  */
 export const listProjectFiles = Effect.fn("listProjectFiles")(function*(
   directory: string

@@ -5,8 +5,8 @@ const drive = /^[A-Za-z]:/
 const controls = /[\0\r\n]/
 
 /**
- * Cleans a file name that is relative to a project or to its deployed copy: `./a//b/` becomes `a/b`. A name that is
- * absolute, leaves its root, or that some system would read as another path is turned down with the reason.
+ * Normalizes a file name that is relative to a project or its deployed copy: `./a//b/` becomes `a/b`. Left is the
+ * reason to reject a name that is absolute, leaves its root, or is another path on some operating system.
  */
 export const normalizeRelativeName = (name: string): Either.Either<string, string> => {
   const refuse = (reason: string) => Either.left(`${quoteInput(name)} ${reason}`)

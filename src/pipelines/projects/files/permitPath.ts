@@ -7,7 +7,7 @@ import { mayChange } from "../../../services/access/rights.ts"
 import { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 
-/** The place under the root that a path goes through: a project is a directory there, or what a link there leads to. */
+/** Entry of the root that a path goes through: a project is a directory there, or the target of a link there. */
 const directoryUnderRoot = (path: Path.Path, root: string, directory: string): Option.Option<string> => {
   const below = path.relative(root, directory)
   const [first = "", ...rest] = below.split(path.sep)
@@ -23,7 +23,7 @@ const holds = (path: Path.Path, directory: string, file: string) => {
   return below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below)
 }
 
-/** A path with the links on the way resolved, as far as it leads: what is missing at its end may be made there. */
+/** Real path of the nearest existing parent of a path; missing parts may be created later. */
 const nearest = (file: string): Effect.Effect<Option.Option<string>, never, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
     const { dirname } = yield* Path.Path
@@ -32,17 +32,17 @@ const nearest = (file: string): Effect.Effect<Option.Option<string>, never, Loca
   })
 
 /**
- * Fails where the caller of the current request may not work at a path of this machine: callers with a token only within
- * `projects.root`, with the links on the way resolved. The user of this machine works anywhere, and so do operators
- * where the settings say so. Outside of the root a path that leads nowhere is refused alike, so that nobody learns what
- * is there. Meant for the beginning of a request: a run that goes on after a restart has no caller.
+ * Fails if the caller of the current request may not work at a local path. Callers with a token are limited to
+ * `projects.root` after resolving links; the local user, and operators if the settings allow it, are not. Missing paths
+ * outside the root get the same error, so that it reveals nothing about them.
+ * Call this at the start of a request, because a recovered run has no caller.
  */
 export const permitPath = Effect.fn("permitPath")(function*(
   localPath: string
 ): Effect.fn.Return<void, PathOutside | SettingsError, LocalFiles | Path.Path | Settings> {
   const caller = yield* CurrentCaller
   const path = yield* Path.Path
-  // A relative path, or text that is not a path, is refused by everything that takes a directory.
+  // Relative paths, and text that is not a path, are rejected by all functions that take a directory.
   if (mayLeaveRoot(caller, false) || !path.isAbsolute(localPath) || localPath.includes("\0")) return
   const settings = yield* Settings
   if (mayLeaveRoot(caller, yield* settings.get("projects.anywhere"))) return

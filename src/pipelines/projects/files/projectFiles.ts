@@ -6,8 +6,8 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../serv
 export const isArchiveName = (name: string) => name.endsWith(".tar")
 
 /**
- * The image archives directly in a project, and its files of these names; those behind links too. Only they are looked
- * at: a project may have any number of other files.
+ * Image archives at the top level of a project, and its files with the given names, including links to files. Inspects
+ * nothing else, because a project may have any number of other files.
  */
 export const findProjectFiles = Effect.fn("findProjectFiles")(function*(
   directory: string,
@@ -30,7 +30,7 @@ export const findProjectFiles = Effect.fn("findProjectFiles")(function*(
   )
 })
 
-/** The name of the first of these files that is there. */
+/** First of the given names that exists among the files. */
 export const findFirstNamed = (files: ReadonlyArray<LocalEntry>, names: ReadonlyArray<string>): Option.Option<string> =>
   Array.findFirst(names, (name) => files.some((file) => file.name === name))
 
@@ -39,13 +39,12 @@ const newest = Order.combine(
   Order.mapInput(Order.string, (file: LocalEntry) => file.name)
 )
 
-/** The most recently written `*.tar` among a project's files. */
+/** Name of the most recently written `*.tar` among a project's files. */
 export const findNewestTar = (files: ReadonlyArray<LocalEntry>): Option.Option<string> =>
   Option.map(Array.head(Array.sort(files.filter(({ name }) => isArchiveName(name)), newest)), ({ name }) => name)
 
 /** The name of a project's image archive: its newest `*.tar`. */
 export const readNewestTar = (directory: string) => Effect.map(findProjectFiles(directory, []), findNewestTar)
 
-/** The name of a project's compose file. */
 export const findComposeFile = (directory: string) =>
   Effect.map(findProjectFiles(directory, composeFileNames), (files) => findFirstNamed(files, composeFileNames))

@@ -13,7 +13,7 @@ type Path = ReadonlyArray<PropertyKey>
 export interface ProjectSource {
   readonly file: string
   readonly content: unknown
-  /** The place of a part, or of the nearest part around it that there is. */
+  /** Position of a part, or of its nearest existing parent. */
   readonly placeAt: (path: Path) => TextPosition | undefined
 }
 
@@ -30,14 +30,14 @@ export const makeInvalidAt = (
   return new ProjectFileInvalid({ file, reason, ...place === undefined ? {} : { place } })
 }
 
-/** Reads the text of a JSON file; its first mistake is named with line and column. */
+/** Parses a JSON file; the error names line and column of the first mistake. */
 export const parseJsonSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
   Either.mapBoth(parseJson(text), {
     onLeft: unparsed(file, "JSON"),
     onRight: (content) => ({ file, content, placeAt: (path) => locateJsonValue(text, path) })
   })
 
-/** Reads the text of a YAML file; its first mistake is named with line and column. */
+/** Parses a YAML file; the error names line and column of the first mistake. */
 export const parseYamlSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
   Either.flatMap(
     Either.mapLeft(parseYaml(text, { merge: true }), unparsed(file, "YAML")),
@@ -67,7 +67,7 @@ export const decodePart = <A>(
 ): Effect.Effect<A, ProjectFileInvalid> =>
   Effect.mapError(decoded, ({ issue }) => {
     const mistakes = collectValidationIssues(issue)
-    // The words name unknown fields last.
+    // The message lists unknown fields last.
     const firstTold = mistakes.find(({ kind }) => kind !== "unknown") ?? mistakes[0]
     return makeInvalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${describeIssues(mistakes, vocabulary)}`)
   })

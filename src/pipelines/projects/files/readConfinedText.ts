@@ -14,8 +14,8 @@ export interface ReadOptions {
 
 /**
  * Text of a project's file without its byte order mark, at most 1 MiB or the given limit; none if the file is missing.
- * @param allowLinks decides about a link that leads out of the project; evaluated only for one
- * @param seen its current entry in the directory listing, unless it is a link: saves a second stat
+ * @param allowLinks decides about a link that leads out of the project; only evaluated for such a link
+ * @param seen its current entry in the directory listing, unless it is a link; saves a second stat
  */
 export const readConfinedText = Effect.fn("readConfinedText")(function*<R>(
   directory: string,

@@ -6,8 +6,8 @@ import { readContainerConfig } from "./containerConfig.ts"
 import { readConfinedText, type ReadOptions } from "./readConfinedText.ts"
 
 /**
- * Text of a project's configuration file without its byte order mark, at most 1 MiB or the given limit; none if there is no such
- * file. A link that leads out of the project is refused, unless its `container.json` allows such links.
+ * Text of a project's configuration file without its byte order mark, at most 1 MiB or the given limit; none if the
+ * file is missing. Rejects a link that leads out of the project, unless `container.json` allows such links.
  */
 export const readProjectText = (
   directory: string,

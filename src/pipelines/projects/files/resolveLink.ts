@@ -4,9 +4,8 @@ import { type ContainerConfig, containerConfigName, ProjectFileInvalid } from ".
 import { type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
 
 /**
- * Resolves a name of a project through its links. A link that leads out of the project is refused
- * unless its `container.json` allows it: otherwise anybody who can add a link to a project gets any file of this
- * machine uploaded or shown.
+ * Resolves a project's file name through its links. Rejects a link that leads out of the project unless
+ * `container.json` allows it; otherwise a link in a project could upload or reveal any local file.
  * @param name relative to the project, with `/`
  */
 export const resolveLink = Effect.fn("resolveLink")(function*(
@@ -24,7 +23,7 @@ export const resolveLink = Effect.fn("resolveLink")(function*(
   const segments = name.split("/")
   const real = yield* files.realPath(path.join(directory, ...segments))
   if (allowLinks === true || !leadsOut(real)) return real
-  // The first link on the way that leads out is the one to mend.
+  // Report the first link on the way that leads out, because that one has to be fixed.
   for (let count = 1; count <= segments.length; count++) {
     const link = path.join(directory, ...segments.slice(0, count))
     const target = yield* files.realPath(link)

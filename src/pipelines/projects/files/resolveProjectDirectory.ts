@@ -8,8 +8,8 @@ import { permitPath } from "./permitPath.ts"
 export type DirectoryRefused = Effect.Effect.Error<ReturnType<typeof resolveProjectDirectory>>
 
 /**
- * Checks that a caller's `projectPath` is absolute, a directory, and one that the caller may work in; answers it without
- * `.`, `..` and a trailing separator.
+ * Checks that a caller's `projectPath` is an absolute path of a directory that the caller may work in. Returns it
+ * without `.`, `..` and a trailing separator.
  */
 export const resolveProjectDirectory = Effect.fn("resolveProjectDirectory")(function*(
   projectPath: string

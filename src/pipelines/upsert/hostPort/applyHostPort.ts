@@ -39,7 +39,7 @@ const replace = (uuid: string, env: AppEnv, port: number) =>
   })
 
 /**
- * Upsert step 6: gives the application its port.
+ * Upsert step 6: sets the application's port.
  * @param planned an earlier decision; without one, the variables are read now
  */
 export const applyHostPort = Effect.fn("applyHostPort")(function*(

@@ -14,12 +14,12 @@ export type HostPortAction = Data.TaggedEnum<{
   Keep: {}
   Create: {}
   Change: { readonly env: AppEnv; readonly old: string | null }
-  /** The value is hidden: it is not overwritten blindly. */
+  /** The value is hidden and must not be overwritten blindly. */
   Stop: { readonly reason: string }
 }>
 export const HostPortAction = Data.taggedEnum<HostPortAction>()
 
-/** Decides how the port variable becomes `port`. */
+/** Decides how to set the port variable to `port`. */
 export const decideHostPortAction = (envs: ReadonlyArray<AppEnv>, port: number): HostPortAction =>
   Option.match(findHostPort(envs), {
     onNone: () => HostPortAction.Create(),
@@ -50,7 +50,7 @@ export interface PortDecision {
   readonly action: HostPortAction
 }
 
-/** Reads an application's variables; one that does not exist yet has none. */
+/** Reads an application's variables; a new application has none. */
 export const readEnvs = (uuid: Option.Option<string>) =>
   Option.match(uuid, {
     onNone: () => Effect.succeed(Either.right<ReadonlyArray<AppEnv>>([])),
@@ -58,8 +58,8 @@ export const readEnvs = (uuid: Option.Option<string>) =>
   })
 
 /**
- * Reads an application's variables and decides upsert step 6; variables that cannot be read at all count as absent.
- * @param uuid nothing for an application that does not exist yet: it has no variables
+ * Reads an application's variables and decides upsert step 6; unreadable variables count as absent.
+ * @param uuid none for a new application, which has no variables
  */
 export const decideHostPort = Effect.fn("decideHostPort")(function*(
   uuid: Option.Option<string>,

@@ -6,7 +6,6 @@ import type { AppPlan } from "../../applications/appPlan.ts"
 import { computeBuildChanges } from "../../applications/changes.ts"
 import type { PlatformTarget } from "./target.ts"
 
-/** Describes an entry. */
 export const describePlan = (
   { buildPack, name, port, warnings }: Pick<AppPlan, "buildPack" | "name" | "port" | "warnings">
 ) => {

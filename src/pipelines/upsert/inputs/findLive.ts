@@ -8,13 +8,13 @@ import { findNamesakes } from "./routeName.ts"
 
 /** State of the platform before an upsert changes anything. */
 export interface LiveState {
-  /** The application's full record; nothing when it has to be created. */
+  /** Full record of the application; none if it has to be created. */
   readonly app: Option.Option<PlatformRecord>
   /** Other applications whose routes have the same name. */
   readonly namesakes: ReadonlyArray<string>
 }
 
-/** Values whose spelling the record adopts where the platform means the same. A stack may have several addresses. */
+/** Values whose spelling the record adopts if the platform means the same. A stack may have several addresses. */
 export const buildUpsertValues = (plan: AppPlan) => ({
   ...buildUpdateFields(plan),
   ...(plan.buildPack === "composestack" && Option.isSome(plan.domain) ? { fqdn: `https://${plan.domain.value}` } : {})

@@ -32,7 +32,7 @@ const onlyService = (projectPath: string, { buildPack }: AppPlan) =>
         first !== undefined && others.length === 0 ? Option.some(first.name) : Option.none()))
     : Effect.succeed(Option.none())
 
-/** A proxy route leads to a port: a domain without one cannot be routed. */
+/** Fails for a domain without a port, since a proxy route needs one. */
 export const requirePort = ({ domain, name, port }: AppPlan): Effect.Effect<void, DomainWithoutPort> =>
   Option.isSome(domain) && Option.isNone(port)
     ? new DomainWithoutPort({ appName: name, domain: domain.value })

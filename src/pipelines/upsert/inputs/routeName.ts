@@ -1,4 +1,4 @@
-/** The name of an application's route: its own in lower case, letters and digits only. */
+/** Name of an application's route: its own name in lower case, only letters and digits. */
 export const toRouteName = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "").toLowerCase()
 
 /** Names of other applications whose routes have the same name. */

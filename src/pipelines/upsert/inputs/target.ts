@@ -2,7 +2,7 @@ import { Either, Option } from "effect"
 import type { PlatformServer } from "../../../schema/applications/PlatformApp.ts"
 import { quoteInput } from "../../../schema/words/quoted.ts"
 
-/** The platform server that an application runs on. A local one is the platform's own host: it needs no proxy route. */
+/** Platform server that an application runs on. A local one is the platform's own host and needs no proxy route. */
 export interface PlatformTarget {
   readonly serverUuid: string
   readonly ip: Option.Option<string>
@@ -12,9 +12,9 @@ export interface PlatformTarget {
 const sameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 /**
- * Finds a server by its name.
- * @param aliases the addresses that mean the platform's own host
- * @param localIp the address of a local server
+ * Finds a server by name.
+ * @param aliases addresses of the platform's own host
+ * @param localIp address of a local server
  */
 export const findPlatformServer = (
   servers: ReadonlyArray<PlatformServer>,

@@ -40,9 +40,9 @@ const createdBefore = (plan: AppPlan) =>
   })
 
 /**
- * Upsert step 5: creates the application, or brings it to what the plan says even where nothing differs. Answers its uuid.
- * @param found the uuid of the application, when it was there before
- * @param isRepeated whether an earlier attempt may have created it since
+ * Upsert step 5: creates the application, or updates it as planned even without differences. Returns its uuid.
+ * @param found uuid of the application, if it existed before
+ * @param isRepeated true if an earlier attempt may have created it since
  * @param planned an earlier decision; without one, it is decided now
  */
 export const applyRecord = Effect.fn("applyRecord")(function*(

@@ -23,7 +23,7 @@ const createAction = (plan: AppPlan, defaults: CreateDefaults): RecordAction =>
     followUp: followUpFields(plan)
   })
 
-/** Decides how an existing application is updated: every field is written, changed or not. */
+/** Decides the update of an existing application, which writes every field even if unchanged. */
 const updateAction = (plan: AppPlan, uuid: string): RecordAction =>
   RecordAction.Update({ uuid, fields: buildUpdateFields(plan) })
 

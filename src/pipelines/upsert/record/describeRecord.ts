@@ -25,7 +25,7 @@ const created = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<PlanC
   )
 ]
 
-/** Changes by an update: the fields of the changelog, and those written beside them. */
+/** Changes by an update: the fields of the changelog, and others written with them. */
 export const listRecordUpdates = (
   plan: AppPlan,
   app: PlatformRecord,
@@ -56,7 +56,7 @@ const recordFacts = (app: Option.Option<PlatformRecord>): Facts => {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, now: describeValue(value) }]))
 }
 
-/** Plan of the step `sync`, with its action; none where an upsert would stop. */
+/** Plan of the step `sync`, with its action; none if an upsert would stop there. */
 export interface DescribedRecord {
   readonly part: Part
   readonly action: Option.Option<RecordAction>

@@ -24,7 +24,7 @@ export interface RouteOutcome {
 const warned = (detail: string, warnings: ReadonlyArray<string>) =>
   warnings.length === 0 ? detail : `${detail}; warning: ${warnings.join("; ")}`
 
-/** Domain to route, with the bindings of the step. */
+/** Domain to route, with the binding of the step. */
 export interface DomainRoute extends DomainHistory {
   readonly uuid: string
   /** Earlier decision; without one, the changelog and the proxy file are read now. */
@@ -70,8 +70,8 @@ const routeInProxy = (wanted: DomainRoute) =>
   })
 
 /**
- * Upsert step 7: makes the domain lead to the application. The platform itself serves what runs on its own host; for
- * any other server the proxy file gets a route to its address and port.
+ * Upsert step 7: routes the domain to the application. The platform itself serves applications on its own host; for any
+ * other server the proxy file gets a route to its address and port.
  */
 export const applyRoute = Effect.fn("applyRoute")(function*(
   route: DomainRoute
@@ -83,7 +83,7 @@ export const applyRoute = Effect.fn("applyRoute")(function*(
     yield* platform.setDomain({ uuid, buildPack: plan.buildPack }, url, Option.getOrUndefined(plan.service))
     return { detail: `the platform serves ${url}`, change: Option.none() }
   }
-  // The platform's own address would compete with the route; failing to clear it is harmless.
+  // The platform's own address would compete with the route. Ignored if it fails, because that does no harm.
   if (shouldClearDomains(plan, target)) yield* Effect.ignore(platform.clearDomains(uuid))
   return yield* routeInProxy(route)
 })

@@ -17,13 +17,12 @@ import { describeRouteTarget } from "./routeHistory.ts"
 
 /** Domain of an application, with the history that identifies its own routes. */
 export interface DomainHistory extends RequestedDomain {
-  /** The port's change in this upsert. */
+  /** Change of the port in this upsert. */
   readonly portChange: Option.Option<Change>
-  /** Directory of the changelog. */
   readonly projectPath: string
 }
 
-/** Text of the proxy file, with a route's edit of it. */
+/** Text of the proxy file, with the edit for a route. */
 export interface RouteDecision extends ProxyRoute {
   readonly before: string
   readonly edit: RouteEdit
@@ -38,7 +37,10 @@ export const decideWantedRoute = (
     return yield* decideProxyRoute(wanted, [...recorded, ...Option.toArray(wanted.portChange)])
   })
 
-/** Edit of the proxy file that makes a domain lead to its application, unless a redeploy has the route's requests. */
+/**
+ * Edit of the proxy file that routes a domain to its application, unless a bridge currently serves the route's
+ * requests.
+ */
 export const buildRouteEdit = ({ owner, route }: ProxyRoute) =>
   Effect.map(
     bridgePorts,

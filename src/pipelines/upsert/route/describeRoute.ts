@@ -24,7 +24,7 @@ export interface DescribedDomain extends DomainHistory {
   readonly app: Option.Option<PlatformRecord>
 }
 
-/** Plan of the step `route`, with the proxy file's edit; none where the file is left alone or the step stops. */
+/** Plan of the step `route`, with the proxy file's edit; none if the file is not changed or the step stops. */
 export interface DescribedRoute {
   readonly part: Part
   readonly decision: Option.Option<RouteDecision>
@@ -79,7 +79,7 @@ const findAbandonedRoute = (text: string, name: string, declared: Option.Option<
     }
   })
 
-/** Describes the route that was written for a domain which the proxy no longer serves. */
+/** Describes the route of a domain that the proxy no longer serves. */
 const describeAbandonedRoute = ({ namesakes, plan: { name }, projectPath }: Omit<DescribedDomain, "domain">) =>
   Effect.gen(function*() {
     const recorded = yield* readRecordedChanges(projectPath, name)
@@ -163,7 +163,7 @@ const describeProxyRoute = (wanted: DescribedDomain, address: ReadonlyArray<Plan
 
 const withoutProxy = (planned: Part): DescribedRoute => ({ part: planned, decision: Option.none() })
 
-/** Plans the step `route`: the platform serves what runs on its own host, the proxy file everything else. */
+/** Plans the step `route`: the platform serves applications on its own host, the proxy file all others. */
 export const describeRoute = Effect.fn("describeRoute")(function*(
   wanted: Omit<DescribedDomain, "domain">
 ): Effect.fn.Return<DescribedRoute, never, LocalFiles | Path.Path | Settings | Ssh> {

@@ -18,7 +18,7 @@ export interface RequestedDomain {
   readonly namesakes: ReadonlyArray<string>
 }
 
-/** Route from a domain to an application, with the evidence that an existing one is the application's own. */
+/** Route from a domain to an application, with the evidence that identifies an existing one as its own. */
 export interface ProxyRoute {
   readonly route: Route
   readonly owner: RouteOwner
@@ -26,7 +26,7 @@ export interface ProxyRoute {
 
 /**
  * Decides the route of a domain that the proxy serves.
- * @param changes the changes made to the application so far, oldest first
+ * @param changes recorded changes of the application, oldest first
  */
 export const decideProxyRoute = (
   { domain, namesakes, plan, target }: RequestedDomain,
@@ -49,6 +49,6 @@ export const decideProxyRoute = (
     }
   })
 
-/** True if the platform's own addresses are cleared: they would compete with the route. */
+/** True if the platform's own addresses have to be cleared, because they would compete with the route. */
 export const shouldClearDomains = (plan: AppPlan, target: PlatformTarget): boolean =>
   Option.isSome(plan.domain) && !target.local && plan.buildPack !== "composestack"

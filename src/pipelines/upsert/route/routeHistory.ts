@@ -6,7 +6,7 @@ import { formatTarget } from "../../routes/routeLines.ts"
 
 const field = "traefik_route"
 
-/** Describes a route's target. */
+/** Describes a route as domain and target. */
 export const describeRouteTarget = (route: Route): string => `${route.domain} to http://${formatTarget(route)}`
 
 /** Change of a new route, for the changelog. */
@@ -18,8 +18,8 @@ export const buildRouteChange = (route: Route): Change => ({
 })
 
 /**
- * Targets that an application's route may have had, by its recorded changes: those of its routes, and its former ports
- * at the present address.
+ * Targets that an application's route may have had according to its recorded changes: those of its routes, and its
+ * former ports at the present address.
  */
 export const listFormerTargets = (changes: ReadonlyArray<Change>, targetIp: string): ReadonlyArray<string> =>
   changes.flatMap((change) => {
@@ -30,7 +30,7 @@ export const listFormerTargets = (changes: ReadonlyArray<Change>, targetIp: stri
       : []
   })
 
-/** The domain, in lower case, that an application's route was last written for, by the changes made so far. */
+/** Domain, in lower case, that an application's route was last written for, according to its recorded changes. */
 export const findLastDomain = (changes: ReadonlyArray<Change>): Option.Option<string> =>
   Array.last(changes.flatMap((change) =>
     change.field === field && Predicate.isString(change.new)

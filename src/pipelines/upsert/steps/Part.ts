@@ -5,9 +5,9 @@ import type { Facts } from "../../plans/Fact.ts"
 /** Plan of one step of an upsert. */
 export interface Part extends PlanStep {
   readonly changes: ReadonlyArray<PlanChange>
-  /** Writing calls of the step, in order, whether or not anything differs. */
+  /** Write calls of the step, in order, made even without differences. */
   readonly writes: ReadonlyArray<string>
-  /** Differences that an upsert would leave. */
+  /** Differences that an upsert would not resolve. */
   readonly stays: ReadonlyArray<StayingDifference>
   readonly unknown: ReadonlyArray<string>
   /** Parts of `unknown` that a user can make readable. */
@@ -18,7 +18,7 @@ export interface Part extends PlanStep {
   readonly stops: boolean
 }
 
-/** A part with defaults for all that is not given. */
+/** Creates a part, with defaults for missing fields. */
 export const makePart = (given: PlanStep & Partial<Part>): Part => ({
   changes: [],
   writes: [],
@@ -31,11 +31,11 @@ export const makePart = (given: PlanStep & Partial<Part>): Part => ({
   ...given
 })
 
-/** A step that an upsert would fail at. */
+/** Part of a step at which an upsert would fail. */
 export const stop = (step: string, reason: string, given: Partial<Part> = {}): Part =>
   makePart({ ...given, step, will: "skip", detail: `an upsert would stop here: ${reason}`, stops: true })
 
-/** A step that changes something, or finds it done. */
+/** Derives the effect of a step from its changes: it changes something, or finds nothing to do. */
 export const decideWill = (changes: ReadonlyArray<PlanChange>): PlanStep["will"] =>
   changes.length === 0 ? "nothing" : "change"
 

@@ -9,8 +9,8 @@ import { makePart, type Part, stop } from "./Part.ts"
 type Changes = ReadonlyArray<Change>
 
 /**
- * Plans the step `changelog`. Every upsert appends an entry; it counts as a change only where it tells of one.
- * @param changes what the entry would tell of
+ * Plans the step `changelog`. Every upsert appends an entry, which counts as a change only if it describes one.
+ * @param changes changes that the entry would describe
  */
 export const describeChangelog = Effect.fn("describeChangelog")(function*(
   projectPath: string,
@@ -33,7 +33,9 @@ export const describeChangelog = Effect.fn("describeChangelog")(function*(
   })
 })
 
-/** Plans the step `deploy`. Every upsert asks for a deployment; it counts as a change only where something else changes. */
+/**
+ * Plans the step `deploy`. Every upsert requests a deployment, which counts as a change only if something else changes.
+ */
 export const describeDeployment = (changes: Changes): Part =>
   makePart({
     step: "deploy",

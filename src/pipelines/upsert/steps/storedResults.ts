@@ -6,7 +6,10 @@ import { RawEntry } from "../../../schema/applications/PlatformFile.ts"
 const optional = Schema.OptionFromNullOr
 const OptionalText = optional(Schema.String)
 
-/** A plan without its entry, which is decoded from `raw` again. Records of the platform are never stored: they may hold secrets. */
+/**
+ * A plan without its entry, which is decoded from `raw` again. Platform records are never stored, because they may
+ * contain secrets.
+ */
 export const StoredPlan = Schema.Struct({
   name: Schema.String,
   raw: RawEntry,

@@ -9,13 +9,14 @@ import { ensureHook, HookAction } from "../../webhooks/pushHook.ts"
 import { type MatchesPlan, noChange } from "../steps/matchesPlan.ts"
 import { describeHookAction, noWebhookSecret, webhookSecret } from "./webhookSecret.ts"
 
-// A hook that is there by now was created by another application of the repository, or by an earlier attempt.
+// An existing hook matches a planned creation: another application of the repository, or an earlier attempt, has
+// created it.
 const matchesHookPlan = (matches: MatchesPlan) => (action: HookAction) =>
   matches(HookAction.$is("Update")(action) ? noChange : describeHookAction(action))
 
 /**
- * Upsert step 10: makes pushes deploy the application. Whatever goes wrong here is a warning in the step's detail: the
- * application is deployed by now.
+ * Upsert step 10: makes pushes deploy the application. A failure is only a warning in the step's detail, because the
+ * application is already deployed.
  */
 export const applyWebhook = Effect.fn("applyWebhook")(function*(
   { repository }: AppPlan,

@@ -17,7 +17,7 @@ const secretField = "manual_webhook_secret_githost"
 const secretLabel = "Webhook secret"
 const masked = "***"
 
-/** Plan of the step `webhook`, with the hook's action in words; none where the hook is left alone. */
+/** Plan of the step `webhook`, with a description of the hook's action; none if the hook is not changed. */
 export interface DescribedWebhook {
   readonly part: Part
   readonly words: Option.Option<string>
@@ -37,7 +37,7 @@ const secretChange = (old: unknown): ReadonlyArray<PlanChange> => [
   { target: "application", field: secretField, label: secretLabel, old, new: masked }
 ]
 
-/** Compares the application's secret with the configured one; one that the token cannot read is unknown. */
+/** Compares the application's secret with the configured one; a secret that the token cannot read is unknown. */
 const onPlatform = (
   app: Option.Option<PlatformRecord>,
   secret: Redacted.Redacted
@@ -48,7 +48,7 @@ const onPlatform = (
     if (Option.isNone(app)) return { changes: secretChange(null), unknown: [], writes, fact: { value: null } }
     const { uuid } = app.value
     const listed = app.value.manual_webhook_secret_githost
-    // A list may leave out the secret that the full record has.
+    // The list may omit the secret that the full record has.
     const now = listed === undefined
       ? (yield* Effect.orElseSucceed(platform.application(uuid), () => app.value)).manual_webhook_secret_githost
       : listed
@@ -96,7 +96,7 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
         fact
       }),
       Update: ({ hook, hook: { active, id } }) => ({
-        // An upsert activates a hook; its events are the user's to change.
+        // An upsert activates a hook; its events are left to the user.
         stays: checkHook({ ...hook, active: true }, branch).map(({ finding, fix }) => ({
           target: "hook" as const,
           field: "delivery",
@@ -115,7 +115,7 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
     return { ...side, words: describeHookAction(action) }
   })
 
-/** Plans the step `webhook`, in which nothing stops an upsert. */
+/** Plans the step `webhook`, which never stops an upsert. */
 export const describeWebhook = Effect.fn("describeWebhook")(function*(
   plan: AppPlan,
   app: Option.Option<PlatformRecord>

@@ -3,7 +3,7 @@ import type { SettingsError } from "../../../schema/Settings.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 import { HookAction } from "../../webhooks/pushHook.ts"
 
-/** The configured secret of push events; nothing where none is set. */
+/** Configured secret for push events; none if not set. */
 export const webhookSecret: Effect.Effect<Option.Option<Redacted.Redacted>, SettingsError, Settings> = Effect.flatMap(
   Settings,
   (settings) => Effect.map(settings.find("gitHost.webhookSecret"), Option.filter((text) => Redacted.value(text) !== ""))

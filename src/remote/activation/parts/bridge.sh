@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# Starts a bridge for each `bridge` line of the manifest: one container of the new version, on a port of its own, that takes
-# the requests while its service is recreated. Then waits until the caller has led them there (.berth/go), and takes
-# everything back where it asks for that (.berth/stop) or is gone, which its lock shows.
-# The local ports that something listens on, in hexadecimal.
+# Starts a bridge for each `bridge` line of the manifest: a container of the new version on its own port, which takes
+# the requests while its service is recreated. Then waits until the caller has redirected the requests (.berth/go).
+# Undoes everything if the caller requests it (.berth/stop) or has disconnected, which its lock shows.
+# Lists the local listening ports in hexadecimal.
 listening() { cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { sub(/.*:/, "", $2); print $2 }'; }
 # run_bridge SERVICE NAME ADDRESS TARGET PORT FIRST LAST
 run_bridge() {
@@ -34,7 +34,8 @@ run_bridges() {
   done
 }
 bridge_names() { awk -F '\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth/bridge 2>/dev/null; }
-# Once the caller has begun to edit the proxy file, which it notes first, the bridges stay until it has led the requests back.
+# After the caller has recorded that it will edit the proxy file, the bridges stay until it has redirected the requests
+# back.
 take_back() {
   if ! grep -q "^proxy$tab" .berth/bridge 2>/dev/null; then
     # shellcheck disable=SC2046 # A list of names.

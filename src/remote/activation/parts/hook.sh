@@ -1,11 +1,11 @@
 # shellcheck shell=sh
-# Runs the command of the manifest's `hook` line in a container of the new version, beside what runs. It is stopped, and
-# everything is taken back, when its time is up, where the caller asks for that (.berth/stop), or when the caller is gone,
-# which its lock shows. A stop that came before it counts, too, and one for a later run stays.
+# Runs the command of the manifest's `hook` line in a container of the new version, next to the running stack. Stops it
+# and undoes everything on a timeout, if the caller requests it (.berth/stop), or if the caller has disconnected, which
+# its lock shows. An earlier stop request counts too; one for a later run is kept.
 hook=$(about hook)
 run_hook() {
   place || return 1
-  # A command line may hold anything but line breaks; x keeps an empty argument.
+  # Arguments may contain anything but line breaks; the x keeps empty arguments.
   set --
   while IFS= read -r argument; do set -- "$@" "${argument#x}"; done <<ARGUMENTS
 $(about argument)
@@ -14,12 +14,12 @@ ARGUMENTS
     -e "BERTH_RUN=$run" -e BERTH_HOOK=beforeStart "$hook_service" "$@" </dev/null
 }
 is_stopped() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }
-# The activation has ended, or another one has begun.
+# True if the activation has ended, or another one has begun.
 is_over() {
   [ ! -e .berth/hook ] || [ "$(cut -f 1 .berth/outcome 2>/dev/null)" != "$run" ] ||
     { [ $((left % 5)) = 0 ] && flock -n .berth/activation true; }
 }
-# Says why it stops the container, and goes on until it is gone: the container may not be there yet.
+# Records the reason for stopping the container, and retries until the container is gone, because it may not exist yet.
 watch_hook() {
   left=$hook_seconds
   why=
@@ -58,11 +58,11 @@ if [ -n "$hook" ]; then
   ! is_stopped || hook_failed
   said="so .berth/hook could not be noted"
   : >.berth/hook || hook_failed
-  # A shell keeps what it closes for a function, so a subshell lets go of the lock.
+  # Uses a subshell to release the lock: descriptors that are closed for a function call remain open in the shell.
   (exec 5>&- 8>&-; watch_hook) >/dev/null 2>&1 </dev/null &
   said=$(report hooked run_hook) || hook_failed
   placed=yes
-  # It may have been stopped at its very end.
+  # It may have been stopped just as it ended.
   [ ! -s .berth/hook ] || hook_failed
   rm -f .berth/hook
 fi

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Loads the image, or puts back what its names meant and says why not.
-# What is left of the arguments are ids and then as many names, which the archive gives to them.
+# Loads the image, or restores its names and reports the failure.
+# The remaining arguments are ids, followed by as many names that the archive gives them.
 ids=
 count=$(($# / 2))
 while [ "$count" -gt 0 ]; do
@@ -9,10 +9,10 @@ while [ "$count" -gt 0 ]; do
   count=$((count - 1))
 done
 subjects=$*
-# The run's own names of incoming images, one for each of their ids.
+# Temporary names of the run for incoming images, one for each id.
 # shellcheck disable=SC2086 # A list of ids.
 incoming=$([ "$source" != incoming ] || printf '%s\n' $ids | awk -v prefix="$(incoming_prefix "$run")" '!seen[$0]++ { number++; print prefix number }')
-# docker_load OPTIONS: containerd's store answers 0 where it could not unpack what it has loaded.
+# docker_load OPTIONS: loads an image. Fails if unpacking failed, although containerd's store exits with 0 then.
 docker_load() {
   if [ "$store" != containerd ]; then as_root docker load; return; fi
   heard=$(as_root docker load "$@" 2>&1)
@@ -21,7 +21,7 @@ docker_load() {
   case $heard in *"rror unpacking"*) return 1 ;; esac
   return "$code"
 }
-# is_expected NAMES: what is loaded has to be what the archive says.
+# is_expected NAMES: checks that the loaded images match the archive.
 is_expected() {
   # shellcheck disable=SC2086 # A list of names without spaces.
   is=$(as_root docker image inspect --format "$format" $1 </dev/null) || return 1
@@ -30,7 +30,7 @@ is_expected() {
   printf '%s\n' "$is"
   return 1
 }
-# Docker 25 and 26 list only images that lack nothing.
+# Docker 25 and 26 only list complete images.
 is_listed() {
   for name in $incoming; do
     [ -n "$(docker_images -q "$name")" ] || { echo "the server lacks layers of $name"; return 1; }
@@ -62,8 +62,7 @@ if ! said=$(report loaded load "$@") || ! noted; then
   wait
   restore_names .berth/names
   forget_names
-  # Another attempt may follow, with the same files. Unless the sender is gone: nobody holds the lock then, and nobody
-  # would remove them.
+  # Keep the files for another attempt. If the sender is gone, its lock is free and nothing else would remove them.
   rm -rf .berth/incoming
   mv "$staged" .berth/incoming
   ! flock -n .berth/lock true 2>/dev/null || rm -rf .berth/incoming

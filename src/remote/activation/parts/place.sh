@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Moves the uploaded files into place; restore_files leads back.
+# Moves the uploaded files into place; restore_files reverts this.
 wait
 old=$(cat .berth/old)
 placed=
@@ -18,7 +18,7 @@ place() {
     mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
   done <.berth/gone
 }
-# Loaded images stay for another try, and go with the next release that does not need them.
+# Keeps loaded images for another attempt; they are removed with the next release that does not need them.
 note_brought() {
   [ "$store" = docker ] && grep -qx ok .berth/present 2>/dev/null || return 0
   # shellcheck disable=SC2086 # A list of names without spaces.

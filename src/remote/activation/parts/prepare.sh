@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Takes the arguments, and notes what runs and what the names of images mean: a failure brings that back.
-# Signals of a dying connection are ignored, so that one that breaks halfway leaves nothing half done.
+# Parses the arguments, and records the running containers and the image names, which a failure restores.
+# Ignores signals of a lost connection, so that nothing is left half done.
 trap '' HUP PIPE TERM
 # shellcheck disable=SC2034 # What calls sudo asks for it.
 berth_ignores=yes
@@ -19,7 +19,7 @@ platform=$2
 files_staged=$3
 names=$4
 shift 4
-# The release's manifest comes first on stdin, after its size and a line break: an archive may follow.
+# Stdin begins with the size of the release's manifest, a line break and the manifest; an archive may follow.
 IFS= read -r manifest_size || :
 manifest=
 case $manifest_size in
@@ -27,18 +27,19 @@ case $manifest_size in
   *)
     manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
     manifest=${manifest%x}
-    # The caller disconnected before it sent the manifest.
+    # The caller disconnected before the manifest was complete.
     [ "$(printf '%s' "$manifest" | wc -c)" -eq "$manifest_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; } ;;
 esac
 tab=$(printf '\t')
-# about KEY: what it says of that, a line each.
+# about KEY: prints the manifest's values for a key, one per line.
 about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
 rm -rf "$staged" "$previous"
-# Without the notes nothing could be put back: on a full disk, nothing is begun. cat says so where the shell does not.
+# note NAME: saves stdin in .berth. Nothing is started on a full disk, because nothing could be restored without these
+# files; cat reports the error if the shell does not.
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
   wait
@@ -51,7 +52,7 @@ while [ "$names" -gt 0 ]; do
   names=$((names - 1))
   shift
 done
-# Two lists of files, each after how many it has: those that the project has no longer, and those for compose that it has.
+# Two lists of files, each preceded by its length: files that the project no longer has, and its files for compose.
 for list in gone brought; do
   files_left=$1
   shift
@@ -65,10 +66,10 @@ done
 # shellcheck disable=SC2086 # A list of names without spaces.
 name_ids $wanted </dev/null | note names &
 naming=$!
-# First: the list of images that are here must not have them.
+# Remove these first, so that the list of existing images does not include them.
 forget_incoming
 [ "$source" != incoming ] || printf '%s\n' "$run" | note loading || give_up
-# The images that are here already, and their names: what an archive brings beside them is Berth's own.
+# Existing images with their names. All other images from an archive count as brought by Berth.
 rm -f .berth/present
 listing=
 case $source in
@@ -79,7 +80,7 @@ esac
 mkdir -p "$previous" || give_up
 mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
-# Another holder of the deploy lock removes them: this one has lost it with its connection.
+# A lost connection also loses the deploy lock, and the next holder removes the uploaded files.
 (cd "$staged" && find . -type f) | note files || give_up
 files_there=$(($(wc -l <.berth/files)))
 [ "$files_there" -eq "$files_staged" ] || {
@@ -90,7 +91,7 @@ printf '%s\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
 rm -f .berth/containers .berth/said
-# A later recovery reads the outcome here.
+# Saves the outcome for a later recovery.
 came_to() { printf '%s\t%s\n' "$run" "$1" >.berth/outcome; }
 came_to begun || give_up
 
@@ -100,7 +101,7 @@ containers() {
     *) compose -f "$1" ps -aq 2>/dev/null </dev/null ;;
   esac
 }
-# The containers of the project that the last deploy started: Docker tells them at once, compose takes its time.
+# Containers of the project that the last deploy started: asking Docker is faster than asking compose.
 known_containers() {
   project=
   [ ! -f .berth/project ] || IFS= read -r project <.berth/project
@@ -108,7 +109,7 @@ known_containers() {
   known=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project=$project" 2>/dev/null </dev/null)
   [ -n "$known" ] && printf '%s\n' "$known"
 }
-# The containers that compose has made in this directory, where they are of one project; that is noted.
+# Containers that compose has created in this directory, if they belong to a single project, whose name is recorded.
 containers_here() {
   here=$(as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format '{{.ID}} {{.Label "com.docker.compose.project"}}' 2>/dev/null </dev/null)
   project=$(printf '%s\n' "$here" | cut -d ' ' -f 2 | sort -u)
@@ -117,8 +118,8 @@ containers_here() {
   printf '%s\n' "$here" | cut -d ' ' -f 1
 }
 
-# Current containers and meanings of image names, which a failure restores. Compose is slow
-# and not needed before the start, so it is asked while the image is loaded.
+# Current containers and image names, which a failure restores. Compose is slow and not needed before the start, so
+# this runs while the image is loaded.
 old_file=$(any_compose_file "$compose_file")
 inspect_before() {
   old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
@@ -134,5 +135,5 @@ if [ -n "$old_file" ]; then
 fi
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
-# Each of them keeps one name more until the end.
+# Each image gets an additional name until the end.
 [ "$store" != containerd ] || sort -u .berth/names | keep_images

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# Forgets releases beyond those that are to be kept, and removes the images that only they needed. What cannot go yet is
-# noted in .berth/leaving and tried again the next time.
+# Deletes releases in excess of the limit, and removes images that only they needed. Images that cannot be removed yet
+# are listed in .berth/leaving and retried next time.
 # prune KEEP FORGET: keeps the KEEP newest releases, but not FORGET.
 prune() {
   dropped=" $({ numbers | tail -n "+$(($1 + 1))"; printf '%s\n' "$2"; } | tr '\n' ' ') "
   [ -f .berth/leaving ] || case $dropped in *[0-9]*) ;; *) return 0 ;; esac
   left=$(unused_images "$dropped")
-  # Noted first, so that nothing is lost where this is cut off.
+  # Written first, so that an interruption loses nothing.
   printf '%s\n' "$left" | cat >.berth/leaving || return 1
   for release in $dropped; do rm -rf ".berth/releases/$release"; done
   if [ -n "$left" ]; then

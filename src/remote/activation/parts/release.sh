@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# Keeps what runs now as a release: .berth/releases/<number>/note has its time, user, run, files and
-# images, and files/ holds the files. .berth/current names the one that runs. An image that came with an archive has a
-# name of Berth's for as long as a release needs it. A release that cannot be written fails nothing: the stack runs.
-# The ids and names of the images of the stack and of the archive, as far as possible from what was done.
+# Records the running version as a release: .berth/releases/<number>/note has its time, user, run, files and images,
+# and files/ holds the files. .berth/current names the running release. An image from an archive has a name of Berth's
+# while a release needs it. A failure here does not fail the deploy, because the stack is running.
+# Ids and names of the images of the stack and of the archive, derived from the activation as far as possible.
 images_now() {
   # shellcheck disable=SC2086 # Lists of names and ids without spaces.
   case $store:$source:$subjects in
@@ -15,7 +15,7 @@ images_now() {
   done
   kept_meaning=$(awk -v of_archive=" $subjects " 'index(of_archive, " " $2 " ") == 0' .berth/names)
   printf '%s\n' "$kept_meaning" | sed '/^$/d'
-  # Others came with the start.
+  # Other images appeared with the start.
   told=" $subjects $(printf '%s\n' "$kept_meaning" | cut -d ' ' -f 2 | tr '\n' ' ') "
   set --
   for name in $wanted; do
@@ -23,8 +23,8 @@ images_now() {
   done
   name_ids "$@"
 }
-# An `image` line for each of them, and a `tag` line for each name that one needs: an image is brought when it was not
-# there before, or when Berth has brought it before, to whatever directory.
+# Prints an `image` line for each image, and a `tag` line for each name that one needs. An image counts as brought if
+# it did not exist before, or if Berth has brought it earlier, in any directory.
 describe_images() {
   berths=" $(awk -F '\t' '$1 == "image" && $4 == "brought" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
   if [ "$source" = names ]; then
@@ -56,11 +56,11 @@ describe_images() {
       if (brought && (listed ? meaning[name] != $1 : !is_known)) print "tag\t" $1 "\t" name
     }'
 }
-# keep_files OPTIONS: copies the files that are named on stdin; fails where cp does not know --parents.
+# keep_files OPTIONS: copies the files named on stdin; fails if cp does not support --parents.
 # shellcheck disable=SC2016 # The other shell expands it.
 keep_files() { tr '\n' '\0' | xargs -0 -r sh -c 'cp "$0" --parents -- "$@" .berth/releases/.new/files' "$1"; }
 copied() { for kind in compose env file; do about "$kind"; done; }
-# Large files become links: they take no room, and nobody edits them in place.
+# Large files become hard links, which take no space and are safe because files are not edited in place.
 record() {
   new=.berth/releases/.new
   rm -rf "$new"
@@ -86,12 +86,12 @@ record() {
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 number_of() { about "$1" | grep -x '[0-9]*'; }
-# Prints a `release` line with the number of what runs now, or an `unkept` line that says why it has none; and a `before`
-# line with the number of what ran before.
+# Prints a `release` line with the number of the recorded release, or an `unkept` line with the reason why there is
+# none, and a `before` line with the number of the previous release.
 release_now() {
   [ -n "$manifest" ] || return 0
   release_prefix=$(prefix_here)
-  # The replaced version runs again: its release is current as before, and the deploy's is dropped.
+  # The previous version is running again: its release becomes the current one, and the deploy's release is dropped.
   wanted_again=$(number_of again)
   if [ -n "$wanted_again" ]; then
     printf '%s\n' "$wanted_again" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
@@ -103,7 +103,7 @@ release_now() {
   else
     number=
     rm -rf .berth/releases/.new
-    # The first of what went wrong on a full disk, which other complaints follow.
+    # First error of a full disk, which causes the other errors.
     full=$(printf '%s\n' "$unkept" | grep 'No space left' | head -n 1)
     printf 'unkept\t%s\n' "$(printf '%s\n' "${full:-$unkept}" | tail -n 1 | cut -c 1-500)"
   fi
@@ -112,14 +112,14 @@ release_now() {
   if [ -s .berth/running ] && [ -f ".berth/releases/${earlier:-none}/note" ]; then printf 'before\t%s\n' "$earlier"
   else earlier=
   fi
-  # A later recovery can restore that one too.
+  # A later recovery can also restore that release.
   printf '%s\tstarted\t%s\t%s\n' "$run" "$number" "$earlier" | cat >.berth/outcome.new 2>/dev/null &&
     mv -f .berth/outcome.new .berth/outcome || rm -f .berth/outcome.new
   rm -f .berth/before .berth/present
 }
 printf 'step\trelease\n'
 release_now
-# Before the end is printed: its reader may close the connection, which would end docker.
+# Runs before the end is printed: the reader may then close the connection, which would kill docker.
 let_go
 keep=$(number_of keep)
 [ -z "$manifest" ] || prune "${keep:-1000000}" "$(number_of forget)" 2>/dev/null

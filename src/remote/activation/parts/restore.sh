@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# Functions that put back what ran before, from what prepare.sh noted.
+# Functions that restore the previous state from the records of prepare.sh.
 restore_names() {
   while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
 }
-# docker-compose 1.x renames a container before it makes the next one, and leaves it so when that fails.
+# docker-compose 1.x renames a container before it creates the next one, and does not rename it back on failure.
 restore_containers() {
   while read -r _ _ id name; do
     is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
@@ -12,7 +12,7 @@ restore_containers() {
     as_root docker rename "$id" "${name#/}" </dev/null >/dev/null 2>&1
   done <.berth/running
 }
-# The release that ran before is the current one again.
+# Makes the previous release the current one again.
 restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
 restore_files() {
   restore_current
@@ -25,7 +25,8 @@ restore_files() {
     [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
   done <.berth/gone
 }
-# An image that is still used keeps the name, until the end of the next activation. Names of incoming images go, too.
+# Removes temporary names of images, including those of incoming ones. An image that is still used keeps the name until
+# the end of the next activation.
 let_go() {
   [ "$store" = containerd ] || return 0
   # shellcheck disable=SC2086 # A list of names without spaces.
@@ -39,13 +40,13 @@ any_compose_file() {
     if [ -f "$name" ]; then printf '%s\n' "$name"; return; fi
   done
 }
-# One-off containers of a deploy that was cut off halfway.
+# Removes one-off containers of an interrupted deploy.
 remove_hooks() {
   hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$hooks_left" ] || as_root docker rm -fv $hooks_left >/dev/null 2>&1 </dev/null
 }
-# Fails where what ran before does not start again; `again` is why.
+# Restores the previous version. Fails if it does not start again; `again` has the reason.
 put_back() {
   [ ! -e .berth/hook ] || remove_hooks
   if [ -s .berth/running ]; then
@@ -56,7 +57,7 @@ put_back() {
     again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
     return
   fi
-  # Leave nothing running where nothing ran before; volumes stay.
+  # Leave nothing running if nothing ran before; keep the volumes.
   if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
   else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
   fi

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Starts the stack, or puts everything back and says why not.
+# Starts the stack, or restores everything and reports the failure.
 printf 'step\tstart\n'
 start() {
   [ -n "$placed" ] || place || return 1
@@ -11,7 +11,7 @@ if ! said=$(report started start); then
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
 fi
-# Warnings of compose; docker-compose 1.x does not mark them without a terminal.
+# Prints warnings of compose; docker-compose 1.x does not mark them without a terminal.
 printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
   -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
   head -n 20 | cut -c 1-1000
@@ -21,7 +21,7 @@ done <.berth/gone
 cp .berth/brought .berth/deployed
 printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
-# The archive that lies here is what was loaded, or there is none.
+# Leaves at most one archive in the directory: the loaded one.
 settle_archive() {
   kept=
   [ ! -f .berth/archive ] || IFS= read -r kept <.berth/archive
@@ -39,7 +39,7 @@ settle_archive() {
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
   { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
-# The compose file and .env decide what a project is called.
+# The compose file and .env determine the project name.
 if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")

@@ -1,15 +1,15 @@
 # shellcheck shell=sh
-# What restore.sh does at its end, left as .berth/leadBack.sh for as long as requests may be led to a bridge: it leads them
-# back from the bridges that .berth/bridge notes, and removes these. The proxy file is edited only where the note says that
-# it is on this server (`here`), and only in URLs that Berth has written itself: those of a bridge.
-# It is not a part of restore.sh, which every activation carries: some SSH servers take no command of more than 32 KiB.
+# Last part of restore.sh, stored as .berth/leadBack.sh while requests may go to a bridge. Redirects the requests back
+# from the bridges recorded in .berth/bridge, and removes these. Edits the proxy file only if the note says that it is
+# on this server (`here`), and only URLs of a bridge, which Berth has written.
+# Not included in restore.sh, which every activation carries, because some SSH servers limit commands to 32 KiB.
 tab=$(printf '\t')
 steps=$(cat "$(dirname "$0")/../proxy/subprocesses/proxySteps.sh")
 noted() { sed -n "s/^$1$tab//p" .berth/bridge 2>/dev/null; }
-# Name, port and port of its own of each bridge; of several attempts for one the last counts.
+# Name, service port and bridge port of each bridge; the last of several attempts for one counts.
 noted_bridges() { noted bridge | awk -F '\t' '{ last[$2] = $2 "\t" $3 "\t" $4 } END { for (name in last) print last[name] }'; }
-# ports_back HOSTS FROM TO: copies a proxy file with the servers at one port led to another, or left out where the list has
-# that already. Its last line break, or that there is none, is kept.
+# ports_back HOSTS FROM TO: copies a proxy file, redirecting servers at one port to another, or removing them if the
+# list already has that. Keeps a missing final line break.
 ports_back() {
   { cat; echo x; } | LC_ALL=C awk -v list="$1" -v from="$2" -v to="$3" '
     function ending(text, at) { return at + length(text) }
@@ -30,7 +30,7 @@ ports_back() {
       }
       return text
     }
-    # An item in braces that the list has at the other port behind it, or before it.
+    # Removes an item in braces if the list has it with the other port right before or after it.
     function shortened(text, at, open, item, other, rest) {
       for (at = 1; (open = index(substr(text, at), "{")) > 0; at = open + 1) {
         open += at - 1
@@ -43,13 +43,13 @@ ports_back() {
       }
       return text
     }
-    # A last line has no line break of its own.
+    # The last line has no line break.
     function content(text) { sub(/\r$/, "", text); return text }
     function repeats(first, count, by, i) {
       for (i = first; i < first + count; i++) if (i < 1 || !((i + by) in line) || content(moved[i]) != content(line[i + by])) return 0
       return 1
     }
-    # The lines of an item that the list has at the other port behind it, or before it.
+    # Removes the lines of an item if the list has it with the other port right before or after it.
     function leave_out(at, count, first, i) {
       for (count = 1; count <= 12; count++) for (first = at - count + 1; first <= at; first++)
         if (repeats(first, count, count) || repeats(first, count, -count)) {
@@ -70,7 +70,8 @@ ports_back() {
       for (i = 1; i <= last; i++) if (!gone[i]) { printf "%s%s", separator, moved[i]; separator = "\n" }
     }'
 }
-# The edit of one proxy file, under the lock of all of its editors, checked as every edit is. Fails with why in `again`.
+# Edits one proxy file under the lock of all its editors, with the same checks as every edit. On failure, `again` has
+# the reason.
 edit_back() {
   for _ in 1 2 3; do
     as_root cat "$1" >.berth/proxy-before && cp .berth/proxy-before .berth/proxy-after || { again="$1 cannot be read"; return 1; }
@@ -102,7 +103,7 @@ tell_of_bridges() {
     echo "$(pwd): $proxy may lead to port $bridge_port, the container $name, in place of port $port: deploy again, or edit that file and then run docker rm -f $name; rm .berth/bridge"
   done
 }
-# With the proxy file on another server only a Berth, or an operator, edits it, and the bridges stay.
+# A proxy file on another server can only be edited by Berth or an operator, so the bridges stay.
 restore_routes() {
   [ -f .berth/bridge ] || return 0
   settle=$(noted here | tail -n 1)
@@ -115,7 +116,7 @@ restore_routes() {
     edited=$?
     rm -f .berth/proxy-before .berth/proxy-after .berth/proxy-next .berth/proxy-bridges
     [ "$edited" = 0 ] || { tell_of_bridges; printf '%s\n' "$again" >&2; return 1; }
-    # The proxy takes a while to follow its file.
+    # The proxy takes a while to reload its file.
     sleep "$settle"
   fi
   for name in $(noted_bridges | cut -f 1); do

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# A process of contents.sh: DIRECTORY LIMIT NAME…
+# Subprocess of contents.sh: DIRECTORY LIMIT NAME…
 cd "$1" || exit 1
 limit=$2
 shift 2

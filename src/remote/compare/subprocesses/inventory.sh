@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# A process of inventory.sh: DIRECTORY ORDINARY ODD NAME…, the scripts for names of both kinds, and names to look for.
+# Subprocess of inventory.sh: DIRECTORY ORDINARY ODD NAME…, with the scripts for names of both kinds, and the names to
+# find.
 root=$1
 ordinary=$2
 odd=$3

@@ -11,7 +11,7 @@ if [ -z "$until$contains" ]; then
   docker logs "$@" --tail "$lines" "$name" 2>&1
   exit
 fi
-# Docker counts the last lines before it leaves any out.
+# Docker limits the number of lines before it filters them.
 tail=200000
 [ -z "$until" ] || tail=all
 { docker inspect --type container --format ok "$name" >/dev/null; } 2>&1 || exit 1

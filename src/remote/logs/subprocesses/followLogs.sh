@@ -1,11 +1,11 @@
 # shellcheck shell=sh
-# As root where Docker needs it, so that what it starts ends with it: prints the last lines of the containers' logs and
-# then every line as it comes, until its input ends.
+# Runs as root if Docker needs it, so that its child processes end with it. Prints the last lines of the containers'
+# logs, then every new line, until its input ends.
 kind=$1
 target=$2
 lines=$3
 since=$4
-# The one service of a stack to follow; all of them where it is empty.
+# Service of a stack to follow; empty for all services.
 only=$5
 until=$6
 contains=$7
@@ -29,14 +29,14 @@ service_of() {
   name=${is#*|/}
   printf '%s\n' "${service:-$name}" | tr -cd 'A-Za-z0-9._\n-'
 }
-# Services that have several containers: one that is being replaced has its number twice.
+# Lists services with several containers; a container that is being replaced shares its number with the new one.
 numbered() {
   [ "$kind" = stack ] || return 0
   docker ps -a --filter "label=com.docker.compose.project.working_dir=$target" \
     --format '{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}' </dev/null |
     awk -F '|' '$1 != "True" && !(($2, $3) in seen) { seen[$2, $3] = 1; if (++count[$2] == 2) print $2 }'
 }
-# label_of ID: its service, with its number where that has several containers.
+# label_of ID: prints its service, with its number if the service has several containers.
 label_of() {
   service=$(service_of "$1")
   if [ -n "$several" ] && printf '%s\n' "$several" | grep -qxF -e "$service"; then
@@ -45,8 +45,8 @@ label_of() {
   fi
   printf '%s\n' "$service"
 }
-# marked TEXT: its input with the text before each line, every line at once. GNU's sed -u reads byte by byte, which takes
-# ten times as long.
+# marked TEXT: prefixes each line of its input with the text, without delay. GNU's sed -u reads byte by byte, which
+# takes ten times as long.
 if command -v stdbuf >/dev/null 2>&1; then
   marked() { stdbuf -oL sed "s/^/$1/"; }
 elif sed -u '' </dev/null 2>/dev/null; then
@@ -55,7 +55,7 @@ else
   # busybox's sed has no -u.
   marked() { awk -v by="$1" '{ print by $0; fflush() }'; }
 fi
-# both SERVICE ARGUMENT…: the log of a container, each line with its stream and service before it.
+# both SERVICE ARGUMENT…: prints the log of a container, each line prefixed with its stream and service.
 both() {
   by=$1
   shift
@@ -66,7 +66,7 @@ both() {
 }
 
 if ! ids=$(list 2>/dev/null) || [ -z "$ids" ]; then
-  # Docker's own words, when it is Docker that does not answer.
+  # Print Docker's own message if Docker does not respond.
   docker version >/dev/null || exit 1
   echo none
   exit 0
@@ -74,13 +74,13 @@ fi
 echo following
 several=$(numbered 2>/dev/null)
 
-# Docker counts the last lines before it leaves any out.
+# Docker limits the number of lines before it filters them.
 end=$now
 tail=$lines
 if [ -n "$contains" ]; then lines=10000 tail=200000; fi
 past=no
 if [ -n "$until" ]; then
-  # Times of different precision compare by their seconds.
+  # Times of different precision are compared by their seconds.
   if ! LC_ALL=C expr "${until%%[.Z]*}" '>' "${now%%[.Z]*}" >/dev/null; then past=yes end=$until tail=all; fi
 fi
 containing() {
@@ -93,7 +93,7 @@ latest() {
     fi
   done | containing | LC_ALL=C sort -s -t '|' -k 3.1,3.30 | tail -n "$lines" | tail -c "$bytes"
 }
-# The end of the input means that the reader is gone: then everything ends, also processes of root.
+# The end of the input means that the reader is gone, so all processes are ended, including those of root.
 exec 5<&0
 {
   cat <&5 >/dev/null 2>&1
@@ -110,7 +110,8 @@ if [ "$past" = yes ]; then
 fi
 echo live
 
-# follow ID SINCE, unless its log is being followed. One that has just stopped takes a moment to end.
+# follow ID SINCE: follows a log unless it is already followed. A follower whose container has just stopped takes a
+# moment to end.
 follow() {
   case $1 in "" | *[!0-9a-f]*) return ;; esac
   marked_as=$(label_of "$1")
@@ -125,7 +126,7 @@ follow() {
 }
 for id in $ids; do follow "$id" "$now"; done
 
-# Containers that are started later, be they new or old ones.
+# Containers that are started later, new or existing ones.
 case $kind in
   stack) filter=label=com.docker.compose.project.working_dir=$target ;;
   *) filter=container=$target ;;
@@ -133,7 +134,7 @@ esac
 docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '{{.ID}}' </dev/null |
   while read -r id; do
     [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
-    # Its first lines are older than the event of its start, and younger than the end of its last run.
+    # Its first lines are older than its start event, and newer than the end of its last run.
     ended=$(docker inspect --type container --format '{{.State.FinishedAt}}' "$id" 2>/dev/null </dev/null)
     case $ended in "" | 0001-*) ended=$now ;; esac
     several=$(numbered 2>/dev/null)

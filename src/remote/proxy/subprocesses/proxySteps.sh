@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# A process of proxyWrite.sh: ROOT FILE BEFORE AFTER. What is done to the file, by root's own shell or through ROOT for each
-# command. From the first change to the last check nothing stops it: neither a hang-up nor a pipe that nobody reads. What
-# the file holds afterwards decides, whatever became of the program that wrote it. Exits with 73 where the file has
-# changed, 76 without a backup, 77 where the old bytes are back, 78 where they are not, 1 where it may not read the copies.
+# Subprocess of proxyWrite.sh: ROOT FILE BEFORE AFTER. Edits the file in root's own shell, or with ROOT before each
+# command. From the first change to the last check it ignores hang-ups and broken pipes. The result depends on the
+# final content of the file, not on exit codes of the programs that wrote it. Exits with 73 if the file has changed, 76
+# without a backup, 77 if the old content is restored, 78 if it is not, and 1 if the copies are not readable.
 root=$1
 file=$2
 backup=$2.berth-bak

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # Programs for awk, and lists of services.
-# The "compose" part of the docker stand-in; it is read by bin/docker and uses its functions.
+# The "compose" part of the docker stand-in. bin/docker sources it and provides its functions.
 
 # next_service: the next line of services.awk, in variables.
 next_service() { IFS=$separator read -r service asked name restart verdict ends words shown taken env_files signature; }
@@ -81,7 +81,7 @@ read_project() {
   done <"$work/services"
 }
 
-# project_ids [SERVICE…]: the containers of the project, of these services when some are named.
+# project_ids [SERVICE…]: prints the containers of the project, optionally only those of the given services.
 project_ids() { project=$project only="$*" containers '$3 == ENVIRON["project"] && (ENVIRON["only"] == "" || index(" " ENVIRON["only"] " ", " " $4 " ") > 0) { print $1 }'; }
 progress() { printf ' %s %s  %s\n' "$1" "$2" "$3" >&2; }
 # is_wanted SERVICE: true if $only selects it.
@@ -96,7 +96,7 @@ pull_images() {
   done <"$work/services"
 }
 
-# create: a container for what next_service read; sets $id.
+# create: creates a container for the service that next_service read; sets $id.
 create() {
   find_container "$name" &&
     daemon "Conflict. The container name \"/$name\" is already in use by container \"$id\". You have to remove (or rename) that container to be able to reuse that name."

@@ -25,11 +25,11 @@ export interface Engine {
   readonly live: Map<string, LiveRun>
   /** Runs that are being inserted, by id; each effect waits until that is complete. */
   readonly starting: Map<string, Effect.Effect<void>>
-  /** Ids of runs whose start failed: their callers were told that nothing was started. */
+  /** Ids of runs whose start failed; their callers received an error. */
   readonly rejected: Set<string>
   readonly fibers: FiberSet.FiberSet<unknown, unknown>
   readonly isStopping: Ref.Ref<boolean>
-  /** Completes when the runs that an earlier process left were recovered. */
+  /** Completes when the runs of an earlier process have been recovered. */
   readonly recovered: Deferred.Deferred<void>
 }
 
@@ -58,8 +58,8 @@ export const findLiveRun = ({ live, starting }: Engine, id: string): Effect.Effe
   Effect.map(starting.get(id) ?? Effect.void, () => live.get(id))
 
 /**
- * Tells whether a run that is unfinished in the store is in the hands of this process: it is being inserted, executed, or
- * has ended and waits to be saved.
+ * Reports whether this process is responsible for a run that is unfinished in the store: it inserts or executes the
+ * run, or has yet to save its end.
  */
 export const isHere = ({ live, starting, writer }: Engine, id: string): boolean =>
   live.has(id) || starting.has(id) || writer.isPending(id)

@@ -36,7 +36,7 @@ const make = (drain: Duration.DurationInput) =>
     })
   })
 
-/** @param drain time that a shutdown gives runs before it interrupts them, which undoes what they began */
+/** @param drain time that a shutdown gives runs before it interrupts them, which reverts the changes that they began */
 export const runsLayer = (
   drain: Duration.DurationInput
 ): Layer.Layer<Runs, never, Locks | RunHistory | RunOwnership | Settings> => Layer.scoped(Runs, make(drain))

@@ -4,19 +4,20 @@ import { RunCancelled, RunInterrupted, RunLost } from "../../../schema/runs/runF
 import { computeRunVerdict, describeShortfall } from "../../../schema/runs/runVerdict.ts"
 import { findCurrentStep } from "../findCurrentStep.ts"
 
-/** Result or error of a run; both where the result is not good. */
+/** Result or error of a run; both if the result counts as a failure. */
 export interface RunOutcome {
   readonly result?: unknown
   readonly error?: RunError
 }
 
-/** Final state of a run; an unfinished state where the next start, or a peer, resumes it. */
+/** Final state of a run; an unfinished state if the next start, or a peer, resumes it. */
 export interface RunEnd {
   readonly state: RunState
   readonly outcome: RunOutcome
 }
 
-// Bounds what one result takes in the store; of output of programs the end says most.
+// Maximum length of each text in a stored result. Longer ones are cut at the front: the end of output is the most
+// informative part.
 const longestText = 128 * 1024
 
 const bounded = (value: unknown): unknown => {
@@ -37,7 +38,7 @@ const failed = (state: RunState, error: { readonly message: string }): RunEnd =>
 
 const capitalized = (text: string) => text.replace(/^./, (first) => first.toUpperCase())
 
-/** Reads from the steps of a cancelled run how it was undone, or what was done to the stack. */
+/** Derives from the steps of a cancelled run how it was undone, or what was done to the stack. */
 const undoneBy = ({ kind, steps, subject }: Run): { readonly undone?: string } => {
   const step = kind === "stack" ? subject.action : kind === "deploy-all" ? "cancel" : "rollback"
   const telling = steps.find((each) => each.step === step)
@@ -64,7 +65,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
       const outcome = { result: bounded(encoded) }
       return computeRunVerdict(run, encoded) === "done"
         ? { state: "succeeded", outcome }
-        // The endpoint returns the result all the same.
+        // The endpoint still returns the result.
         : { state: "failed", outcome: { ...outcome, error: { status: 200, error: describeShortfall(encoded) } } }
     },
     onFailure: (cause) =>

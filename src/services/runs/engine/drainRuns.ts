@@ -5,7 +5,7 @@ import type { LiveRun } from "./liveRun.ts"
 
 /** Time that a shutdown gives runs to end before it interrupts them. */
 export const drainTimeout = Duration.seconds(25)
-// Time for steps that cannot be interrupted any more when the drain timeout is over.
+// Additional time for uninterruptible steps after the drain timeout.
 const interruptTimeout = Duration.seconds(3)
 
 /** Runs of a process that is shutting down. */
@@ -35,7 +35,7 @@ export const drainRuns = (
           new RunInterrupted({ kind: now.kind, step: findCurrentStep(now), resumes: run.afterRestart !== "give up" })
         ))
     const all = () => [...live.values()]
-    // The next start resumes these wherever they are.
+    // Resumable runs are interrupted at any step: the next start resumes them.
     const [awaited, resuming] = Array.partition(all(), ({ afterRestart }) => afterRestart === "resume")
     yield* Effect.forEach(awaited, logAwaited, { discard: true })
     yield* Effect.forEach(resuming, interrupt, { discard: true })

@@ -13,7 +13,7 @@ import type { LiveRun } from "./liveRun.ts"
 interface Execution<A, E> {
   readonly run: LiveRun
   readonly result: Deferred.Deferred<A, E | RunFailure | FileLocked>
-  /** Waits until no earlier run of its queue is left, in any process. */
+  /** Waits until all earlier runs of its queue have ended, in any process. */
   readonly turn: Effect.Effect<void>
   /** Executed when its end is recorded, before waiters are notified. */
   readonly onEnded: Effect.Effect<void>

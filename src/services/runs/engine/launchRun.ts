@@ -9,7 +9,7 @@ import type { Engine } from "./Engine.ts"
 import { executeRun } from "./executeRun.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
 
-/** Span of a run, with its end: a run that fails does not fail its execution. */
+/** Span of a run, annotated with its final state: a failed run does not fail its execution. */
 const asSpan = <E, R>(
   { kind }: Pick<RunSpec<unknown, unknown>, "kind">,
   run: LiveRun,
@@ -20,7 +20,7 @@ const asSpan = <E, R>(
     Effect.withSpan(`run.${kind}`, { attributes: { "run.id": run.id, "run.kind": kind } })
   )
 
-/** Context without the workflow of the run that starts another one: that one is a workflow of its own. */
+/** Removes the workflow of the parent run from the context: a run that it starts is a workflow of its own. */
 const outsideWorkflow = (context: Context.Context<never>): Context.Context<never> =>
   Context.unsafeMake(
     new Map([...context.unsafeMap].filter(([key]) => key !== WorkflowEngine.key && key !== WorkflowInstance.key))
@@ -48,7 +48,7 @@ export const launchRun = <A, I, E extends { readonly message: string }, R>(
     const onEnded = Effect.all([Effect.sync(() => live.delete(run.id)), release, waits.refresh([run.queue])], {
       discard: true
     })
-    // A run that was running when it was taken over has had its turn.
+    // A run that was already running when it was taken over does not wait for a turn again.
     const turn = start.run.state === "running" ? Effect.void : peers.awaitTurn(run.id)
     const execution = executeRun(spec, inContext, { run, result, turn, onEnded })
     live.set(run.id, run)

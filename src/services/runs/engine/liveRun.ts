@@ -15,7 +15,7 @@ import type { RunOutcome } from "./describeEnd.ts"
 import { type LiveSteps, makeLiveSteps, type StopSignal } from "./liveSteps.ts"
 import type { RunWriter } from "./runWriter.ts"
 
-// Ids of events continue in the next attempt above all that the previous one can have given.
+// Event ids of an attempt start above all ids that the previous attempt can have used.
 const eventIdsPerAttempt = 1_000_000_000
 
 /** A run that this process executes. */
@@ -30,13 +30,13 @@ export interface LiveRun extends OwnedRun, LiveSteps {
   readonly ended: Deferred.Deferred<void>
   /** Name of its lock: runs of one queue follow each other. */
   readonly queue: string
-  /** Shows which run a queued one waits for; true if that changed. */
+  /** Sets the run that a queued one waits for; returns true if it changed. */
   readonly waitFor: (ahead: Option.Option<RunAhead>) => Effect.Effect<boolean>
   readonly begin: Effect.Effect<void>
   readonly end: (state: RunState, outcome: RunOutcome) => Effect.Effect<void>
 }
 
-/** State from which an attempt starts; after a restart with the steps of the previous one. */
+/** Initial state of an attempt; after a restart it includes the steps of the previous one. */
 export interface RunStart {
   readonly run: Run
   readonly attempt: number

@@ -19,7 +19,7 @@ import type { ActivityStore } from "../workflow/activityEngine.ts"
 import { performActivity } from "../workflow/performActivity.ts"
 import type { RunWriter } from "./runWriter.ts"
 
-/** Failure with which a program is stopped at its next safe point. */
+/** Signal that stops a program at its next safe point, with a failure. */
 export type StopSignal = Deferred.Deferred<never, RunCancelled | RunInterrupted | RunLost>
 
 export interface LiveSteps {
@@ -51,7 +51,7 @@ export const makeLiveSteps = (
     const results = new Map(stepResults.map(({ result, step }) => [step, result]))
     const resultOf = (step: string) => Option.flatten(Option.fromNullable(results.get(step)))
 
-    // Replaced by the recorder below: a stalled write is shown in the step that it stalls.
+    // Replaced by the recorder below: a stalled write is reported in its step.
     let record: Steps["Type"]["record"] = () => Effect.void
     const onStalled = (step: string) => ({ message }: RunStoreUnavailable) =>
       record({ step, status: "running", detail: `waiting to be recorded: ${message}` })

@@ -5,12 +5,12 @@ import type { RunTakenOver } from "../RunFence.ts"
 /** Pause after a failed write. */
 export const retryPause = Duration.millis(500)
 
-/** Receives the reason for which a write has to wait. */
+/** Receives the reason why a write has to wait. */
 export type OnStalled = (error: RunStoreUnavailable) => Effect.Effect<void>
 
 /** Writes to the store whose failures are reported. */
 export interface ObservedWrites {
-  /** Error of the last write; nothing once a write succeeds. */
+  /** Error of the last write; none once a write succeeds. */
   readonly failure: Effect.Effect<Option.Option<RunStoreUnavailable>>
   readonly observed: <A>(
     write: Effect.Effect<A, RunStoreUnavailable | RunTakenOver>

@@ -3,7 +3,7 @@ import type { RunOwnership } from "../RunOwnership.ts"
 import type { LiveRun } from "./liveRun.ts"
 import type { RunWriter } from "./runWriter.ts"
 
-/** Keeps shown which run each queued one waits for; unchanged while the store is unavailable. */
+/** Keeps the displayed waits of queued runs up to date; unchanged while the store is unavailable. */
 export interface QueueWaits {
   /** Looks up the wait of one run. */
   readonly update: (run: LiveRun) => Effect.Effect<void>
@@ -36,7 +36,7 @@ export const makeQueueWaits = (
         }, { discard: true })
       }).pipe(
         Effect.ignore,
-        // Waits are only shown: a defect must neither fail a start nor end the updates.
+        // Waits are only informational: a defect must neither fail a start nor end the updates.
         Effect.catchAllDefect((defect) => Effect.logError("The waits of queued runs could not be looked up", defect))
       )
 

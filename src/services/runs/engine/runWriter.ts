@@ -17,7 +17,7 @@ export interface RunSnapshot {
 
 /** A run that waits to be saved. */
 interface Pending {
-  /** Last state of a run that has ended, which is no longer executed; else its current state is saved. */
+  /** Final state of a run that has ended; none while it is executed, in which case its current state is saved. */
   readonly last: Option.Option<RunSnapshot>
 }
 
@@ -29,8 +29,8 @@ export interface RunWriter {
   readonly saveSoon: (id: string) => Effect.Effect<void>
   readonly appendEvents: (fence: RunFence, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
   /**
-   * Writes that a step begins or its result, and waits until that is stored: an unrecorded step would be repeated. Is
-   * interrupted when a peer has taken the run over.
+   * Records the start of a step or its result, and waits until that is stored: an unrecorded step would be repeated.
+   * Interrupts when a peer has taken over the run.
    */
   readonly beginStep: (fence: RunFence, step: string, onStalled: OnStalled) => Effect.Effect<void>
   readonly completeStep: (
@@ -39,9 +39,9 @@ export interface RunWriter {
     result: unknown,
     onStalled: OnStalled
   ) => Effect.Effect<void>
-  /** Error of the last write; nothing once a write succeeds. */
+  /** Error of the last write; none once a write succeeds. */
   readonly failure: Effect.Effect<Option.Option<RunStoreUnavailable>>
-  /** Tells whether a run waits to be saved, or is being saved: the stored one is outdated. */
+  /** Reports whether a run waits to be saved or is being saved, so that the stored one is outdated. */
   readonly isPending: (id: string) => boolean
   /** Last state of a run that has ended here and is not saved yet. */
   readonly unsaved: (id: string) => Option.Option<Run>

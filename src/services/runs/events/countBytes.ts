@@ -7,7 +7,7 @@ export interface ByteCount {
   readonly passing: <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E, R>
   /** Adds to the total. */
   readonly expect: (bytes: number) => Effect.Effect<void>
-  /** Subtracts from the total what need not be sent. */
+  /** Subtracts bytes that need not be sent from the total. */
   readonly spare: (bytes: number) => Effect.Effect<void>
 }
 

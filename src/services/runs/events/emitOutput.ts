@@ -4,7 +4,7 @@ import { scrubSecrets } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Steps } from "../Steps.ts"
 
-// Longer lines are cut at the front: the end says most.
+// Longer lines are cut at the front: the end is the most informative part.
 const longestLine = 64 * 1024
 
 /** Receives output of a program in pieces of any size. */
@@ -15,7 +15,7 @@ export interface OutputEmitter {
   readonly end: Effect.Effect<void>
 }
 
-/** Publishes output of a program of the run in whole lines, so that no secret is split between two pieces. */
+/** Publishes a program's output in whole lines, so that no secret is split between two pieces. */
 export const emitOutput = (stream: OutputStream): Effect.Effect<OutputEmitter, never, Steps | Settings> =>
   Effect.gen(function*() {
     const steps = yield* Steps

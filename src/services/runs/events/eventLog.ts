@@ -4,7 +4,7 @@ import type { RunEvent } from "../../../schema/runs/Run.ts"
 // Events buffered for watchers that reconnect; a watcher that missed more gets the whole run instead.
 const mostEvents = 1_000
 const mostCharacters = 1_000_000
-/** Characters that are handed to a watcher at a time, and so the most that it can have waiting. */
+/** Maximum characters passed to a watcher at a time, and thus the maximum buffered for it. */
 const mostAtOnce = 32 * 1024
 
 /** Recent events of a run for any number of watchers. A slow watcher delays neither the run nor other watchers. */
@@ -14,8 +14,8 @@ export interface EventLog {
   /** Ends every watcher after its remaining events. */
   readonly close: Effect.Effect<void>
   /**
-   * Streams the events after the one with this id. Without an id, and for events no longer buffered, the state `whole`
-   * comes first; in the latter case after `dropped` with the number of lines missed.
+   * Streams the events after the one with this id. Without an id, or if the events are no longer buffered, it starts
+   * with the state `whole`; in the latter case preceded by `dropped` with the number of lines missed.
    */
   readonly watch: (after: Option.Option<number>, whole: Effect.Effect<unknown>) => Stream.Stream<RunEvent>
 }
@@ -26,7 +26,7 @@ interface Entry {
   readonly lines: number
 }
 
-/** Position of a watcher: the id of its last event, and the number of lines up to it, where known. */
+/** Position of a watcher: the id of its last event, and the number of lines up to it, if known. */
 interface Cursor {
   readonly id: number
   readonly lines: Option.Option<number>
@@ -82,7 +82,10 @@ export const makeEventLog = (first: number): Effect.Effect<EventLog> =>
       }
       return oldest() + index - 1
     }
-    /** Current state for a watcher that is new or has missed events, and the most recent output in the latter case. */
+    /**
+     * Current state for a watcher that is new or has missed events; in the latter case followed by the most recent
+     * output.
+     */
     const wholeRun = (cursor: Cursor, whole: Effect.Effect<unknown>) =>
       Effect.map(whole, (run): Chunk.Chunk<RunEvent> => {
         const now = (id: number): RunEvent => ({ id, event: "run", data: JSON.stringify(run) })

@@ -2,20 +2,20 @@ import { Deferred, Duration, Effect } from "effect"
 import type { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import type { RunOwnership } from "../RunOwnership.ts"
 
-// A script that recovers nothing must be able to start its own run too.
+// Limited, so that a script that recovers nothing can still start its own run.
 const recoveryTimeout = Duration.seconds(5)
 
 interface NewRun {
   readonly queue: string
-  /** Tells whether an unfinished run of the store is in the hands of this process. */
+  /** Reports whether this process is responsible for an unfinished run of the store. */
   readonly isHere: (id: string) => boolean
   /** Completes when this process has recovered the runs of an earlier one. */
   readonly recovered: Deferred.Deferred<void>
 }
 
 /**
- * Lets an earlier process's unfinished run of the same queue be recovered before a new one starts: resumed later, it
- * would undo the new one. In a shared store every run waits for its turn anyway.
+ * Waits until an earlier process's unfinished run of the same queue is recovered before a new one starts: resumed
+ * later, it would undo the new one. Not needed in a shared store, where every run waits for its turn.
  */
 export const awaitRecovery = (
   ownership: Pick<RunOwnership["Type"], "isShared" | "unowned">,

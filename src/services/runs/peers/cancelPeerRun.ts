@@ -7,7 +7,7 @@ import { closeRun } from "./closeRun.ts"
 
 /**
  * Cancels a run that this process does not execute: closes it when it has no living owner, else asks its owner.
- * @param isHere tells whether this process has recovered it meanwhile
+ * @param isHere true if this process has recovered the run meanwhile
  * @param ended waits for its end, for a limited time
  */
 export const cancelPeerRun = (

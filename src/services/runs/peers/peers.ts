@@ -2,7 +2,7 @@ import { Chunk, Deferred, Effect, PubSub, Queue, Ref, type Scope, Stream } from 
 import type { RunFence } from "../RunFence.ts"
 import type { RunOwnership } from "../RunOwnership.ts"
 
-/** A run that this process owns, as far as its peers are concerned. */
+/** A run that this process owns, as seen by the coordination with peers. */
 export interface OwnedRun extends RunFence {
   /** Stores the output that is not stored yet, for peers' watchers. */
   readonly flushOutput: Effect.Effect<void>
@@ -14,7 +14,7 @@ export interface OwnedRun extends RunFence {
 export interface Peers {
   /** Starts listening to peers; idempotent. */
   readonly listen: Effect.Effect<void>
-  /** Releases the ownership of this process once none of its runs is left. */
+  /** Releases the ownership of this process once it has no runs left. */
   readonly release: Effect.Effect<void>
   /** Waits until a queued run may begin. */
   readonly awaitTurn: (id: string) => Effect.Effect<void>
@@ -33,7 +33,7 @@ const hintsFor = (id: string) => (changes: Queue.Dequeue<string>) =>
     Stream.prepend(Chunk.of(undefined))
   )
 
-/** Grants turns to queued runs, as far as the store lets this process claim them. */
+/** Grants turns to queued runs that the store lets this process claim. */
 const makeTurns = (ownership: Pick<RunOwnership["Type"], "claimTurns">) => {
   const waiting = new Map<string, Deferred.Deferred<void>>()
   let losses = 0
@@ -42,7 +42,7 @@ const makeTurns = (ownership: Pick<RunOwnership["Type"], "claimTurns">) => {
     const lossesBefore = losses
     for (const id of yield* ownership.claimTurns([...waiting.keys()])) {
       const turn = waiting.get(id)
-      // After a loss in between, the claim is repeated: by then it is known whether a peer has the run.
+      // Claims are repeated if ownership was lost meanwhile: by then the store shows if a peer has the run.
       if (lossesBefore !== losses || turn === undefined) continue
       waiting.delete(id)
       yield* Deferred.succeed(turn, undefined)
@@ -51,7 +51,7 @@ const makeTurns = (ownership: Pick<RunOwnership["Type"], "claimTurns">) => {
   return {
     grant,
     isWaiting: (id: string) => waiting.has(id),
-    /** Voids the claims that are under way. */
+    /** Invalidates the claims in progress. */
     voidClaims: () => {
       losses += 1
     },
@@ -70,7 +70,7 @@ const makeTurns = (ownership: Pick<RunOwnership["Type"], "claimTurns">) => {
 /**
  * @param owned runs that this process owns
  * @param cancel cancels one of them
- * @param refreshWaits looks up in the background which run each queued one waits for
+ * @param refreshWaits updates the waits of queued runs in the background
  */
 export const makePeers = <Owned extends OwnedRun>(
   ownership: RunOwnership["Type"],
@@ -84,7 +84,7 @@ export const makePeers = <Owned extends OwnedRun>(
     const turns = makeTurns(ownership)
     const wakes = yield* Queue.sliding<void>(1)
     const changes = yield* PubSub.sliding<string>(256)
-    // Queued runs keep waiting: they do nothing that a peer could do as well.
+    // Queued runs keep waiting: they have not begun anything that a peer would repeat.
     const abandonAll = Effect.suspend(() => {
       turns.voidClaims()
       const begun = [...owned.values()].filter(({ id }) => !turns.isWaiting(id))

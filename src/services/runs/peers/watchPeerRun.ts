@@ -22,9 +22,9 @@ const progressOf = ({ steps }: Run): ReadonlyArray<unknown> =>
   )
 
 /**
- * Streams the events of a run that a peer executes, from the store alone: the whole run at first and whenever it changes,
- * and its stored output. Ends with the run.
- * @param changes asks for a look at the store; the first one comes at once
+ * Streams the events of a run that a peer executes, from the store alone: the whole run at first and whenever it
+ * changes, and its stored output. Ends with the run.
+ * @param changes emits when the store is to be read again; the first element comes at once
  */
 export const watchPeerRun = (
   history: Pick<RunHistory["Type"], "events" | "find">,

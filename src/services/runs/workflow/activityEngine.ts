@@ -5,22 +5,22 @@ import { uncancellable } from "../uncancellable.ts"
 
 /** Durable record of the activities of one workflow: those that began, and their results as JSON. */
 export interface ActivityStore {
-  /** Stored result of an activity; nothing while it has not ended. */
+  /** Stored result of an activity; none until it has ended. */
   readonly recall: (activity: string) => Effect.Effect<Option.Option<unknown>>
   /**
-   * Writes that an activity begins, before it is performed. An implementation is interruptible only while nothing is
-   * written.
+   * Records the start of an activity before it is performed. Implementations must not be interruptible once the record
+   * is written.
    */
   readonly begin: (activity: string) => Effect.Effect<void>
   readonly complete: (activity: string, result: unknown) => Effect.Effect<void>
 }
 
 /**
- * Engine for one execution of a workflow with durable activities: one with a stored result is not performed again, one
- * that was under way is. A new engine over the same store resumes the execution.
+ * Engine for one execution of a workflow with durable activities. An activity with a stored result is not performed
+ * again; an activity that was in progress is. A new engine over the same store resumes the execution.
  *
- * Interrupting the workflow does not interrupt an activity. Failures are not stored, and results that do not decode come
- * from another version: both are performed again. A second activity of the same name is a defect.
+ * Interrupting the workflow does not interrupt an activity. Failures are not stored, and results that do not decode
+ * come from another version: both are performed again. A second activity of the same name is a defect.
  */
 export const activityEngine = (store: ActivityStore): Layer.Layer<WorkflowEngine.WorkflowEngine> =>
   Layer.fresh(WorkflowEngine.layerMemory).pipe(
@@ -56,7 +56,7 @@ export const activityEngine = (store: ActivityStore): Layer.Layer<WorkflowEngine
                   }
                   return new Complete({ exit })
                 })
-                // Written but not performed, it would look to the next attempt as if it was cut off.
+                // An activity that is recorded but not performed would look interrupted to the next attempt.
                 return yield* Effect.uninterruptible(Effect.zipRight(store.begin(name), uncancellable(perform)))
               }).pipe(Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
           }

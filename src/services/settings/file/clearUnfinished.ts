@@ -3,10 +3,10 @@ import { Clock, Effect, Option } from "effect"
 import { LocalFiles } from "../../local/LocalFiles.ts"
 import { isUnfinished } from "../../local/unfinishedFile.ts"
 
-/** A save takes no longer than this, so that what is older belongs to nobody. */
+/** Maximum duration of a save in milliseconds; older temporary files are abandoned. */
 const oldest = 60_000
 
-/** Removes what saves that were killed have left beside a file; they hold all that the file holds. */
+/** Removes the temporary files of killed saves beside a file; they contain everything that the file contains. */
 export const clearUnfinished = (file: string): Effect.Effect<void, never, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
     const path = yield* Path.Path

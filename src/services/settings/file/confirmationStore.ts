@@ -24,7 +24,7 @@ const noted = Effect.gen(function*() {
   return yield* Schema.decode(Confirmations)(new TextDecoder().decode(yield* files.read(file)))
 }).pipe(Effect.orElseSucceed((): ReadonlyArray<Confirmation> => []))
 
-/** Replaces what is noted of a file. */
+/** Replaces the confirmations of a file. */
 const note = (
   file: string,
   digests: ReadonlyArray<string>
@@ -42,22 +42,22 @@ const note = (
     }))
   })
 
-/** The digest by which the text of a settings file is confirmed. */
+/** Digest that identifies a confirmed text of a settings file. */
 export const digestSettingsText = (bytes: Uint8Array | string): string =>
   createHash("sha256").update(bytes).digest("hex")
 
-/** The digests of a settings file that are confirmed. */
+/** Digests of the confirmed texts of a settings file. */
 export const readConfirmedDigests = (
   file: string
 ): Effect.Effect<ReadonlyArray<string>, never, LocalFiles | Path.Path> =>
   Effect.map(noted, (all) => all.flatMap((one) => one.file === file ? [one.sha256] : []))
 
-/** Confirms one text of a settings file, in place of all earlier ones. */
+/** Confirms one text of a settings file; replaces all earlier confirmations. */
 export const confirmText = (file: string, sha256: string) => note(file, [sha256])
 
 /**
- * Keeps a file confirmed that Berth itself is about to edit. Both texts count: the edit may yet come to nothing, and
- * others read the file meanwhile.
+ * Keeps a file confirmed that Berth is about to edit. Both texts are confirmed: the edit may still fail, and other
+ * processes read the file meanwhile.
  */
 export const keepConfirmed = (file: string, before: Uint8Array, after: string) =>
   Effect.gen(function*() {

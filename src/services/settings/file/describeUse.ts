@@ -16,7 +16,7 @@ const clause = (verb: string, all: ReadonlyArray<string>): ReadonlyArray<string>
   return names.length === 0 ? [] : [`${verb} ${[...names.slice(0, mostNamed), ...more].join(", ")}`]
 }
 
-/** An address without its user and password. */
+/** Host of an address, without its user and password. */
 const originOf = (text: string) => URL.canParse(text) ? new URL(text).host : text
 
 /** Describes the effects of settings: log-ins, calls, files that are read and programs that are run. */
@@ -28,7 +28,7 @@ export const describeUse = ({ servers, settings, targets, tokens }: SettingsDocu
   const isAgentUsed = servers.some(({ fields }) => textsOf(fields.agent).includes("true"))
   const jumpsOf = ({ fields }: SettingsDocument["servers"][number]) =>
     textsOf(fields.jump).flatMap((text) => normalizeJumpList(text)?.split(",") ?? []).map((jump) => jump.trim())
-  // A jump host that is not stored gets the keys that ssh would show it.
+  // A jump host that is not stored is offered the keys that ssh would offer.
   const clientKeys = servers.flatMap(jumpsOf).length === 0 ? [] : ["your SSH agent", "the keys of ~/.ssh"]
   return [
     ...clause(

@@ -6,7 +6,7 @@ import { toAbsolutePath } from "../read/toAbsolutePath.ts"
 /** Path of the settings file, whether or not it exists. */
 export interface SettingsLocation {
   readonly file: string
-  /** False when it was only found in the working directory: it is used once it is confirmed. */
+  /** False when the file was only found in the working directory: it applies once it is confirmed. */
   readonly isNamed: boolean
 }
 

@@ -17,7 +17,7 @@ interface Read {
   readonly snapshot: Snapshot
   /** Cache validator: inode, modification time and size. */
   readonly stamp: string
-  /** A change after the reading would change the stamp; false while within the clock resolution of file systems. */
+  /** True when any later change also changes the stamp; false within the clock resolution of file systems. */
   readonly isSettled: boolean
 }
 
@@ -26,7 +26,7 @@ const isWindows = process.platform === "win32"
 
 const stampOf = ({ ino, mtimeMs, size }: Stats) => [ino, mtimeMs, size].join(" ")
 
-// Every setting that is read looks at the file first: to wait for another thread would take longer than the look.
+// Every read of a setting checks the file first. The call is synchronous: waiting for another thread would take longer.
 const statOf = (file: string): Stats | undefined => {
   try {
     return statSync(file)
@@ -70,7 +70,7 @@ const same = (a: Bytes, b: Bytes) =>
     onSome: (bytes) => Option.exists(b, (others) => Buffer.compare(bytes, others) === 0)
   })
 
-/** The settings in a file that people edit too, and that other processes may write. */
+/** Settings in a file that users and other processes may edit too. */
 export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -90,7 +90,7 @@ export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
       })
     ).pipe(Effect.mapError(unavailable))
 
-    /** The text, unless nobody named the file and nobody confirmed it as it is. */
+    /** Snapshot of the file; omits a text that is neither named nor confirmed. */
     const judged = (bytes: Bytes): Effect.Effect<Snapshot> =>
       isNamed || Option.isNone(bytes)
         ? Effect.succeed(snapshotOf(file, bytes))
@@ -119,7 +119,7 @@ export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
           onNone: () => judged(bytes),
           onSome: (read) => Effect.succeed(read.snapshot)
         })
-        // It may be confirmed as it is at any time.
+        // Not cached: the same text may be confirmed at any time.
         const remembered = snapshot.isConfirmed === false
           ? Option.none()
           : Option.some({ bytes, snapshot, stamp, isSettled })
@@ -140,7 +140,7 @@ export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
       })
     })
 
-    // Named or not: the same file may be used both ways.
+    // Applies to named files too: the same file may also be used unnamed.
     const keepUse = (before: Uint8Array, after: string) =>
       keepConfirmed(file, before, after).pipe(
         Effect.catchAll(({ reason }) => Effect.logWarning(`Confirm ${file} again, which Berth has changed: ${reason}`)),
@@ -164,7 +164,7 @@ export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
             yield* Effect.mapError(files.write(file, text.value, { mode: 0o600 }), unavailable)
             return answer
           })
-        // The lock is beside the file itself, whatever link it was reached by.
+        // Locks the real file, so that every link to it uses the same lock.
         const real = yield* Effect.orElseSucceed(files.realPath(file), () => file)
         yield* Effect.mapError(files.makeDirectory(path.dirname(real)), unavailable)
         return yield* Effect.mapError(

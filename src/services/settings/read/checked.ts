@@ -11,7 +11,7 @@ import {
   type UnresolvedValue
 } from "./settingValue.ts"
 
-/** Something that does not fit, and where. Lines count from 1. */
+/** An invalid value and its location. Lines are counted from 1. */
 export interface Problem {
   readonly line: number
   readonly column?: number
@@ -35,7 +35,7 @@ export const combineChecks = <A>(checks: ReadonlyArray<CheckResult<A>>): CheckRe
 export const listProblems = (check: CheckResult<unknown>) =>
   Either.match(check, { onLeft: (all) => all, onRight: () => [] })
 
-/** Fails for an unknown name. `written` is its last part, as the file has it. */
+/** Fails for an unknown name. `written` is its last part, as written in the file. */
 export const failUnknownSetting = (line: number, name: string, written: string, known: ReadonlyArray<string>) =>
   failCheck(line, name, `is not a setting.${suggestNearest(written, known)} Known settings: ${known.join(", ")}`)
 
@@ -48,7 +48,7 @@ const scalarOf = (tree: Tree, setting: string): CheckResult<Scalar> =>
 export const hasReferences = (written: UnresolvedValue) =>
   isList(written) ? written.some(({ text }) => hasReference(text)) : hasReference(written.text)
 
-/** The value of one setting, unless it is absent. What holds a reference is checked when that is resolved. */
+/** Value of one setting, unless it is absent. A value with references is validated when they are resolved. */
 export const checkEntry = (
   setting: string,
   decode: Decode<unknown>,

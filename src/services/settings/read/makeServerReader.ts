@@ -7,7 +7,7 @@ import type { Decode, LocatedValue } from "./settingValue.ts"
 
 type Read<A> = Effect.Effect<A, SettingUnresolved | SettingsInvalid>
 
-/** An entry of `servers` with its place in the list, which errors name. */
+/** An entry of `servers` with its index in the list, for error messages. */
 export interface PlacedServer {
   readonly index: number
   readonly stored: StoredServer
@@ -87,7 +87,7 @@ export const makeServerReader = (resolver: Resolver) => {
 
   const access = (server: PlacedServer): Read<ServerAccess> => withJump(server, unroutedAccess(server))
 
-  /** Every field that has no value, with its line: what it refers to is not there, or does not fit. */
+  /** Fields without a usable value, with their lines: a reference cannot be resolved, or its value is invalid. */
   const problems = (server: PlacedServer) =>
     Effect.map(
       Effect.forEach(Struct.keys(serverFields), (name) => {
@@ -102,7 +102,7 @@ export const makeServerReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  /** Secrets among a server's credentials, as far as they can be resolved. */
+  /** Resolvable secrets among a server's credentials. */
   const secrets = (server: PlacedServer) =>
     Effect.map(
       Effect.forEach(secretFields, (name) => {
@@ -114,7 +114,7 @@ export const makeServerReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  /** The server with this id. An entry whose own id cannot be resolved is not it. */
+  /** The server with this id. Skips entries whose id cannot be resolved. */
   const withId = (servers: ReadonlyArray<StoredServer>, id: string): Effect.Effect<Option.Option<PlacedServer>> =>
     Effect.findFirst(
       servers.map((stored, index) => ({ stored, index })),
@@ -132,7 +132,7 @@ export const makeServerReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  /** The ids that are in use, as far as they can be resolved. */
+  /** Resolvable ids of the stored servers. */
   const ids = (servers: ReadonlyArray<StoredServer>): Effect.Effect<ReadonlyArray<string>> =>
     Effect.map(
       Effect.forEach(servers, (stored, index) => Effect.option(idOf({ stored, index }))),

@@ -23,7 +23,7 @@ export interface YamlProblem extends TextPosition {
   readonly reason: string
 }
 
-// Some of the library's words quote what stands at the error, which may be a password.
+// Replaces messages of the library that may quote the text at the error, such as a password.
 const words: { readonly [code: string]: string } = {
   BAD_ALIAS: "a string that starts with * or & must be quoted",
   BAD_DQ_ESCAPE: "an escape sequence is unknown: write \\\\ for a backslash, or use single quotes",
@@ -34,7 +34,7 @@ const words: { readonly [code: string]: string } = {
 
 const deepest = 8
 
-/** Targets of aliases: the last node before each that has the anchor. */
+/** Resolves each alias to the last preceding node with its anchor. */
 const aliasesOf = (document: Document): ReadonlyMap<Alias, Node> => {
   const anchors = new Map<string, Node>()
   const targets = new Map<Alias, Node>()
@@ -71,7 +71,7 @@ const treeOf = ({ document, placeAt }: YamlText): Either.Either<Tree, YamlProble
     const { line } = place
     if (depth > deepest) return Either.left({ ...place, reason: "this is nested too deeply" })
     parts += 1
-    // Aliases of aliases multiply.
+    // Nested aliases expand exponentially.
     if (parts > limits.yamlTokens) return Either.left({ ...place, reason: "its aliases stand for too much" })
     if (isAlias(node)) {
       const target = targets.get(node)

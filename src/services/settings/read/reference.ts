@@ -16,7 +16,7 @@ const fromEnvironment = (name: string) =>
     Effect.mapError((error) => typeof error === "string" ? error : `the environment variable ${name} is not set`)
   )
 
-/** The text of a file, such as a mounted secret, without the line breaks at its end. */
+/** Reads a file, such as a mounted secret, without trailing line breaks. */
 const fromFile = (name: string, folder: string) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
@@ -34,8 +34,8 @@ const fromFile = (name: string, folder: string) =>
   })
 
 /**
- * The text with every `${env:NAME}` and `${file:PATH}` replaced by what it leads to. Paths are relative to `folder`.
- * Fails with the reason when one leads nowhere or to nothing.
+ * Replaces every `${env:NAME}` and `${file:PATH}` in a text. Paths are relative to `folder`. Fails with the reason when
+ * a variable or file is missing or empty.
  */
 export const resolveReferences = (text: string, folder: string) =>
   Effect.reduce([...text.matchAll(reference)], { text: "", from: 0 }, (done, match) => {

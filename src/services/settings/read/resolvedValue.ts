@@ -6,11 +6,11 @@ import { hasReference, resolveReferences } from "./reference.ts"
 import { type Decode, decodeWritten, isList, type LocatedValue, makeTextScalar, type Scalar } from "./settingValue.ts"
 import { toAbsolutePath } from "./toAbsolutePath.ts"
 
-/** Turns what is written in one settings file into values. */
+/** Resolves the values of one settings file. */
 export interface Resolver {
-  /** A local path made absolute. */
+  /** Makes a local path absolute. */
   readonly path: (text: string) => string
-  /** The value of a setting, its references resolved. */
+  /** Value of a setting with its references resolved. */
   readonly value: <A>(
     setting: string,
     entry: LocatedValue,

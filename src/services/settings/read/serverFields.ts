@@ -27,13 +27,13 @@ export type ServerField = keyof typeof serverFields
 /** The fields without which an entry is not a server. */
 export type RequiredField = "id" | "name" | "host" | "username"
 
-/** Credentials: preserved when a replacement does not mention them, and never part of a reply. */
+/** Credentials: preserved when a replacement omits them, and never part of a response. */
 export const credentialFields = ["password", "sudoPassword", "privateKey", "passphrase", "agent"] as const
 
 /** The fields whose values are secret. */
 export const secretFields = ["password", "sudoPassword", "passphrase"] as const
 
-/** A server as it stands in the file, references unresolved. */
+/** A server as written in the file, with unresolved references. */
 export interface StoredServer {
   readonly line: number
   readonly fields:

@@ -2,7 +2,7 @@ import { Array, Either, Option, type ParseResult } from "effect"
 import { settingDefinitions, type SettingName, type SettingValue } from "../../../schema/Settings.ts"
 import { collectValidationIssues } from "../../../schema/words/validationIssues.ts"
 
-/** One scalar of the settings file: what YAML makes of it, and its text. */
+/** A scalar of the settings file: its YAML value and its text. */
 export interface Scalar {
   readonly value: string | number | boolean
   readonly text: string
@@ -11,7 +11,7 @@ export interface Scalar {
 /** Unresolved value of a setting. */
 export type UnresolvedValue = Scalar | ReadonlyArray<Scalar>
 
-/** A value and the line that it stands on, counted from 1. */
+/** A value and its line, counted from 1. */
 export interface LocatedValue {
   readonly line: number
   readonly written: UnresolvedValue
@@ -19,7 +19,7 @@ export interface LocatedValue {
 
 export const isList = (written: UnresolvedValue): written is ReadonlyArray<Scalar> => Array.isArray(written)
 
-/** A scalar made of a text alone, as an environment variable holds one. */
+/** Makes a scalar from a text alone, such as an environment variable. */
 export const makeTextScalar = (text: string): Scalar => ({ value: text, text })
 
 const number = /^-?\d+(?:\.\d+)?$/
@@ -40,7 +40,7 @@ export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseEr
 const reasonOf = ({ issue }: ParseResult.ParseError): string =>
   collectValidationIssues(issue)[0]?.words ?? "does not fit"
 
-/** The value of a setting, or why it does not fit: never with the value itself. */
+/** Decodes the value of a setting. The reason of a failure never contains the value. */
 export const decodeWritten = <A>(decode: Decode<A>, written: UnresolvedValue): Either.Either<A, string> => {
   const candidates = isList(written) ? [written.map(({ text }) => text)] : readings(written)
   const decoded = candidates.map((value) => decode(value))

@@ -16,7 +16,7 @@ import { isList, type LocatedValue } from "./settingValue.ts"
 import { readStoredTargets, type StoredNotifyTarget } from "./storedNotifyTargets.ts"
 import { readStoredTokens, type StoredToken } from "./storedTokens.ts"
 
-/** A settings file whose names are known and whose values fit; references are accepted unresolved. */
+/** A settings file with known names and valid values; references are accepted unresolved. */
 export interface SettingsDocument {
   readonly settings: { readonly [Name in SettingName]?: LocatedValue }
   readonly servers: ReadonlyArray<StoredServer>
@@ -36,7 +36,7 @@ const isSettingName = (name: string): name is SettingName => Object.hasOwn(setti
 const isServerField = (name: string): name is ServerField => Object.hasOwn(serverFields, name)
 
 const settingNames = Record.keys(settingDefinitions)
-/** Settings that are lists of more than texts, by their section. */
+/** Settings that are lists of maps instead of strings, by their section. */
 const lists: ReadonlyMap<string, ReadonlyArray<string>> = new Map([["http", ["tokens"]]])
 const isListIn = (section: string) => ({ name }: NamedTree) => lists.get(section)?.includes(name) === true
 const namesIn = (section: string) => [
@@ -150,18 +150,18 @@ const checked = (text: string) => Either.flatMap(treeOf(text), documentOf)
 const inFile = (file: string, problems: ReadonlyArray<Problem>) =>
   problems.toSorted((a, b) => a.line - b.line).map((problem) => new SettingsInvalid({ file, ...problem }))
 
-/** Everything that does not fit in the text of a settings file, line by line, never with the value that stands there. */
+/** Finds all problems in the text of a settings file, line by line. Never quotes the values. */
 export const listSettingsProblems = (file: string, text: string): ReadonlyArray<SettingsInvalid> =>
   Either.match(checked(text), { onLeft: (problems) => inFile(file, problems), onRight: () => [] })
 
-/** Reads the text of a settings file. Fails with the first line and the setting that does not fit. */
+/** Parses the text of a settings file. Fails with the first invalid line and setting. */
 export const parseSettingsDocument = (file: string, text: string): Either.Either<SettingsDocument, SettingsInvalid> =>
   Either.mapLeft(checked(text), (problems) => {
     const [first] = inFile(file, problems)
     return first ?? new SettingsInvalid({ file, line: null, setting: null, reason: "does not fit" })
   })
 
-/** The `http` settings of a file that is broken elsewhere; nothing where they are absent or broken themselves. */
+/** Reads the `http` settings of a file that is invalid elsewhere; none if they are absent or invalid themselves. */
 export const parseHttpSettings = (text: string): Option.Option<SettingsDocument> =>
   Option.gen(function*() {
     const tree = yield* Either.getRight(treeOf(text))

@@ -28,7 +28,7 @@ const isTargetField = (name: string): name is TargetField => Object.hasOwn(targe
 /** The fields of a target whose values are secret. */
 export const secretTargetFields = ["url", "secret"] as const
 
-/** A target as it stands in the file, references unresolved. */
+/** A target as written in the file, with unresolved references. */
 export interface StoredNotifyTarget {
   readonly line: number
   readonly fields:
@@ -62,7 +62,7 @@ const targetOf = (tree: Tree, index: number): CheckResult<StoredNotifyTarget> =>
 
 const nameOf = ({ fields: { name } }: StoredNotifyTarget) => isList(name.written) ? undefined : name.written.text
 
-/** Reads `notify`: each entry with a name of its own. */
+/** Reads `notify`; the names of targets must be unique. */
 export const readStoredTargets = (tree: Tree): CheckResult<ReadonlyArray<StoredNotifyTarget>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
@@ -95,7 +95,7 @@ export const notifyTargetReader = (resolver: Resolver) => {
   const all = (stored: ReadonlyArray<StoredNotifyTarget>): Effect.Effect<ReadonlyArray<NotifyTarget>> =>
     Effect.map(Effect.forEach(stored, (one, index) => Effect.option(read(index, one).target)), Array.getSomes)
 
-  /** Their addresses and secrets, as far as they can be resolved. */
+  /** Resolvable addresses and secrets of the targets. */
   const secrets = (stored: ReadonlyArray<StoredNotifyTarget>) =>
     Effect.map(
       Effect.forEach(stored, (one, index) => {
@@ -105,7 +105,7 @@ export const notifyTargetReader = (resolver: Resolver) => {
       (found) => found.flatMap(Array.getSomes)
     )
 
-  /** The same with their lines, and what keeps each from being told. */
+  /** Targets with their lines, and the reason why each cannot be notified, if any. */
   const judged = (stored: ReadonlyArray<StoredNotifyTarget>) =>
     Effect.forEach(stored, (one, index) => {
       const { line, target } = read(index, one)

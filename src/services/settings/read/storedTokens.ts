@@ -27,7 +27,7 @@ const tokenFields = {
 type TokenField = keyof typeof tokenFields
 const isTokenField = (name: string): name is TokenField => Object.hasOwn(tokenFields, name)
 
-/** A token as it stands in the file, references unresolved. */
+/** A token as written in the file, with unresolved references. */
 export interface StoredToken {
   readonly line: number
   readonly fields: { readonly [Field in TokenField]: LocatedValue }
@@ -56,12 +56,12 @@ const tokenOf = (tree: Tree, index: number): CheckResult<StoredToken> =>
     }
   })
 
-/** A token with fewer characters can be guessed. */
+/** Minimum length of a token; a shorter one can be guessed. */
 export const shortestToken = 16
 
 const textOf = ({ written }: LocatedValue) => isList(written) ? undefined : written.text
 
-/** Reads `http.tokens`: each entry with a name, a token and a role, and no name and no token twice. */
+/** Reads `http.tokens`: each entry has a name, a token and a role; names and tokens are unique. */
 export const readStoredTokens = (tree: Tree): CheckResult<ReadonlyArray<StoredToken>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
@@ -77,7 +77,7 @@ export const readStoredTokens = (tree: Tree): CheckResult<ReadonlyArray<StoredTo
     return tokens
   })
 
-/** Tokens with their references resolved; fails where two turn out to be the same. */
+/** Tokens with their references resolved; fails if two of them resolve to the same value. */
 export const makeTokenReader = (resolver: Resolver, file: string) => {
   const valueOf = ({ fields }: StoredToken, index: number) =>
     resolver.value(`http.tokens[${index}].token`, fields.token, tokenFields.token.decode)
@@ -107,7 +107,7 @@ export const makeTokenReader = (resolver: Resolver, file: string) => {
       })
     })
 
-  /** Their secrets, as far as they can be resolved. */
+  /** Resolvable secrets of the tokens. */
   const secrets = (stored: ReadonlyArray<StoredToken>) =>
     Effect.map(
       Effect.forEach(stored, (token, index) => Effect.option(valueOf(token, index))),

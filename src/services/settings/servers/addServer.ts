@@ -27,7 +27,7 @@ import {
   type Splice
 } from "./yamlText.ts"
 
-/** None for a text that is laid out so that it cannot be changed safely. */
+/** Changes to a text; none if its layout cannot be changed safely. */
 export type Splices = Option.Option<ReadonlyArray<Splice>>
 
 /** Detects quoted names in a flow map: a file that is JSON must remain JSON. */
@@ -41,7 +41,7 @@ const blockItem = (fields: Fields, indent: string, gap: string) =>
     index === 0 ? `${indent}-${gap}${line.trimStart()}` : line
   )
 
-/** Writes the first item below `servers:` and takes away what stands in its place. */
+/** Writes the first item below `servers:` and removes the value there. */
 const addFirst = (text: string, pair: PairNode, end: number, fields: Fields): Splices =>
   Option.gen(function*() {
     const indent = yield* readIndent(text, pair.key.range[0])
@@ -125,6 +125,6 @@ export const addServer = (text: string, root: MapNode, end: number, fields: Fiel
       })
   })
 
-/** The file for a first server. */
+/** Adds the list `servers` with a first server to an empty file. */
 export const addToNothing = (text: string, fields: Fields): Splices =>
   Option.some([makeLineInsertion(text, text.length, ["servers:", ...blockItem(fields, "  ", " ")])])

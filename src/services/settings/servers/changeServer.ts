@@ -31,7 +31,7 @@ import {
   type Splice
 } from "./yamlText.ts"
 
-/** Writes `value` where another stands, and the line break that belongs to a block scalar. */
+/** Replaces a value; keeps the line break at the end of a block scalar. */
 const inPlaceOf = (text: string, start: number, end: number, value: string): Splice => ({
   start,
   end,
@@ -48,7 +48,7 @@ const setField = (text: string, item: MapNode, pair: PairNode, value: FieldValue
     }
   })
 
-/** Leaves the name of a field with nothing after it, or `null` where that is safer. */
+/** Clears the value of a field, or writes `null` if that is safer. */
 const clearField = (text: string, item: MapNode, pair: PairNode): Splices =>
   Option.some(Option.match(Option.filter(readWrittenValue(pair), (value) => !isNull(value)), {
     onNone: () => [],
@@ -63,7 +63,7 @@ const addFields = (text: string, item: MapNode, fields: Fields): Splices =>
   Option.gen(function*() {
     const last = yield* Option.fromNullable(item.items.at(-1))
     if (item.flow === true) return [makeInsertion(findPairEnd(last), `, ${formatFlowFields(fields, isJson(item))}`)]
-    // The first name may stand behind the dash; what is below it is indented as far.
+    // The first field may follow the dash; the fields below it have the same indentation.
     const start = last.key.range[0]
     const indent = Option.getOrElse(readIndent(text, start), () => " ".repeat(start - findLineStart(text, start)))
     return [makeLineInsertion(text, findNextLine(text, findPairEnd(last)), formatBlockFields(fields, indent))]
@@ -97,7 +97,7 @@ const removeFromFlow = (text: string, list: SeqNode, item: ParsedNode): Splices 
   const [start, end] = item.range
   const after = findCommaAfter(list, item)
   if (Option.isNone(after)) {
-    // A comment between the comma before and the server stays, and so the comma does.
+    // If a comment stands between the preceding comma and the server, the comment and the comma are kept.
     const before = Option.filter(findCommaBefore(list, item), (comma) => text.slice(comma + 1, start).trim() === "")
     return Option.some([{ start: Option.getOrElse(before, () => start), end, text: "" }])
   }
@@ -112,6 +112,6 @@ const removeFromFlow = (text: string, list: SeqNode, item: ParsedNode): Splices 
   ])
 }
 
-/** Takes a server out of the list. */
+/** Removes a server from the list. */
 export const removeServer = (text: string, list: SeqNode, item: ParsedNode): Splices =>
   list.flow === true ? removeFromFlow(text, list, item) : removeFromBlock(text, list, item)

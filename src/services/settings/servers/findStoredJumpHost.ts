@@ -12,7 +12,7 @@ const isAt = ({ host, port, username }: JumpAddress) => (known: Known) =>
 const isSame = (one: JumpAddress, other: JumpAddress | undefined) =>
   one.host.toLowerCase() === other?.host.toLowerCase() && one.port === other.port
 
-/** Compares the jump hosts of a stored server with those named before it. */
+/** True when the jump hosts of a stored server are those named before it in the route. */
 const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAddress>) =>
   jump === undefined
     ? Effect.succeed(false)
@@ -22,8 +22,8 @@ const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAdd
     )
 
 /**
- * Finds the stored server of a jump host, where its fields can be read. For the first jump host of a route one that is
- * reached directly is preferred; behind others, its own route has to be the same.
+ * Finds the stored server of a jump host, if its fields can be read. For the first jump host of a route, a directly
+ * reachable server is preferred; behind others, its own route must be the same.
  */
 export const findStoredJumpHost =
   (servers: ReturnType<typeof makeServerReader>, stored: ReadonlyArray<StoredServer>) =>

@@ -10,7 +10,7 @@ import { parseSettingsDocument } from "../read/settingsDocument.ts"
 import { buildNewServer, computePublicFields, computeServerChanges, pickPublicFields } from "./serverChanges.ts"
 import { editServers, ServerEdit } from "./serverText.ts"
 
-/** Options of saving a server that the settings file does not hold. */
+/** Options for adding a server to the settings file. */
 export interface SaveOptions {
   /** Id of a server that is added; a generated number unless given. */
   readonly newId: string | undefined
@@ -28,11 +28,11 @@ interface Saved {
 export interface ServerPlan extends Saved {
   readonly before: string
   readonly after: string
-  /** Fields whose secrets the input gives. */
+  /** Secret fields that the input sets. */
   readonly givenSecrets: ReadonlyArray<string>
 }
 
-/** The secrets that an input gives. */
+/** Secret fields that an input sets. */
 const givenSecrets = (input: ServerInput) =>
   secretFields.filter((field) => input[field] !== undefined && input[field] !== null)
 
@@ -44,7 +44,7 @@ export const makeServerWriter = (
   Effect.gen(function*() {
     const lastId = yield* Ref.make(0)
 
-    /** The text after an edit; what would leave the file unreadable is not written. */
+    /** Text after an edit. An edit that would leave the file invalid fails. */
     const edited = (text: string, edit: ServerEdit, line: number | null) =>
       Effect.gen(function*() {
         const reason = "cannot be changed by Berth without risk to the rest of the file: change it by hand"
@@ -56,7 +56,7 @@ export const makeServerWriter = (
         return Option.some(result)
       })
 
-    /** The time in milliseconds, or the next number that no server has. */
+    /** Generates an id: the time in milliseconds, or the next free number. */
     const freshId = (isTaken: (id: string) => boolean) =>
       Effect.gen(function*() {
         let id = Math.max(yield* Clock.currentTimeMillis, (yield* Ref.get(lastId)) + 1)
@@ -65,7 +65,7 @@ export const makeServerWriter = (
         return String(id)
       })
 
-    /** Refuses an id or a name that would be mistaken for another stored server, where the caller wants that. */
+    /** Refuses an id or a name that could be mistaken for another stored server, if requested. */
     const refuseTaken = (
       stored: ReadonlyArray<StoredServer>,
       { id: ownId, name }: ServerInput,

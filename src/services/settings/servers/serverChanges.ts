@@ -7,7 +7,7 @@ import type { Fields, FieldValue } from "./yamlText.ts"
 /** Fields that a replacement sets, in the order in which they are written; `null` clears a field. */
 export type FieldChanges = Readonly<Record<string, FieldValue | null>>
 
-/** Public fields of a server beside its id. */
+/** Public fields of a server except its id. */
 export type PublicFields = Omit<Server, "id">
 
 /** Public fields of an input. */
@@ -20,7 +20,7 @@ export const pickPublicFields = (input: ServerInput): PublicFields => ({
   useSudo: input.useSudo ?? false
 })
 
-/** A credential that a caller mentions: an empty one is as good as `null`. */
+/** A credential in the input; an empty one counts as `null`. */
 const mentioned = (input: ServerInput, field: typeof credentialFields[number]): FieldValue | null | undefined => {
   const value = input[field]
   const open = Redacted.isRedacted(value) ? Redacted.value(value) : value
@@ -30,7 +30,7 @@ const mentioned = (input: ServerInput, field: typeof credentialFields[number]): 
 const withValue = (fields: Readonly<Record<string, FieldValue | null | undefined>>): Fields =>
   Record.filter(fields, (value) => value !== null && value !== undefined)
 
-/** Everything that is written of a new server. */
+/** All fields to write for a new server. */
 export const buildNewServer = (id: string, input: ServerInput): Fields => {
   const { useSudo, ...shown } = pickPublicFields(input)
   const credentials = credentialFields.map((field) => [field, mentioned(input, field)] as const)
@@ -42,21 +42,21 @@ const writtenText = ({ fields }: StoredServer, field: ServerField) => {
   return written === undefined || isList(written) ? undefined : written.text
 }
 
-/** Public fields of a stored server, as far as its references can be resolved; a null jump is none. */
+/** Resolvable public fields of a stored server; `jump` is null if it has no jump host. */
 export type ResolvedFields = {
   readonly [Field in keyof PublicFields]?: PublicFields[Field] | (Field extends "jump" ? null : never) | undefined
 }
 
-/** Public fields of a stored server after it was replaced: jump hosts that are not mentioned are kept. */
+/** Public fields of a stored server after its replacement: jump hosts missing from the input are kept. */
 export const computePublicFields = (stored: StoredServer, known: ResolvedFields, input: ServerInput): PublicFields => {
   const kept = known.jump === undefined ? writtenText(stored, "jump") : known.jump
   return pickPublicFields(input.jump === undefined ? { ...input, jump: kept } : input)
 }
 
 /**
- * Computes the changes to a stored server that is replaced. `known` holds its public fields, as far as its references
- * can be resolved: what stays equal keeps its reference. Credentials that the caller does not mention are kept, unless
- * they would go to another host, port or user.
+ * Computes the changes that replace a stored server. `known` has its resolvable public fields: an unchanged value keeps
+ * its reference. Credentials missing from the input are kept, unless they would be sent to another host, port, user or
+ * through other jump hosts.
  */
 export const computeServerChanges = (
   stored: StoredServer,
@@ -66,7 +66,7 @@ export const computeServerChanges = (
   const shown = pickPublicFields(input)
   const stays = (field: keyof PublicFields) =>
     known[field] === shown[field] || writtenText(stored, field) === String(shown[field])
-  // A jump host that is not mentioned stays. Another one may lead to another machine of the same address.
+  // Jump hosts missing from the input are kept. Other ones may lead to another machine with the same address.
   const jumpStays = input.jump === undefined || input.jump === known.jump ||
     (input.jump !== null && writtenText(stored, "jump") === input.jump)
   const moved = !(stays("host") && stays("port") && stays("username") && jumpStays)

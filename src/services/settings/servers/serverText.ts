@@ -18,7 +18,7 @@ export const ServerEdit = Data.taggedEnum<ServerEdit>()
 /** Parses a settings file with the offsets of its tokens. */
 export const parseLossless = (text: string) =>
   Option.filterMap(Either.getRight(parseYaml(text, { keepSourceTokens: true })), ({ document }) =>
-    // Other warnings are about style: a bracket that could stand further in.
+    // Other warnings concern style, such as the indentation of a bracket.
     document.warnings.some(({ code }) => code === "TAG_RESOLVE_FAILED") ? Option.none() : Option.some(document))
 /** A parsed settings file. */
 export type SettingsYaml = Option.Option.Value<ReturnType<typeof parseLossless>>
@@ -77,8 +77,8 @@ const intended = ({ rest, servers }: Content, edit: ServerEdit): Content => ({
 })
 
 /**
- * The text of a settings file with one server added, changed or removed, and every other byte as it was. What comes out
- * is parsed again and says just what was intended. Nothing for a text that is laid out so that this cannot be done.
+ * Adds, changes or removes one server in the text of a settings file and keeps all other bytes. The result is parsed
+ * again to verify the edit. None if the layout of the text cannot be changed safely.
  */
 export const editServers = (text: string, edit: ServerEdit): Option.Option<string> =>
   Option.gen(function*() {

@@ -5,23 +5,23 @@ export type FieldValue = string | number | boolean | ReadonlyArray<string>
 /** Fields in the order in which they are written. */
 export type Fields = Readonly<Record<string, FieldValue>>
 
-// Letters, digits and what addresses, paths and names are made of: nothing that YAML could take for something else.
+// Characters of addresses, paths and names that YAML cannot interpret as anything but a string.
 const plain = /^(?:~?\/)?[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$/
 const ipv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const keyword = /^(?:null|true|false|yes|no|on|off|y|n)$/i
-// JSON leaves these as they are; YAML does not allow them all, and takes some for line breaks.
+// JSON leaves these characters unescaped; YAML forbids some and treats others as line breaks.
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-/** A text in double quotes, which YAML reads back as exactly that text. */
+/** Quotes a text with double quotes, so that YAML parses it back exactly. */
 export const quoteYaml = (text: string): string => JSON.stringify(text).replace(unprintable, escaped)
 
 const isPlain = (text: string) => (plain.test(text) && !keyword.test(text)) || ipv4.test(text)
 
 const isMany = (value: FieldValue): value is ReadonlyArray<string> => Array.isArray(value)
 
-/** A value on one line of YAML: a text is quoted unless it is plainly one. Where names are quoted, texts are too. */
+/** Formats a value on one line of YAML. A string is quoted unless it is plain, and always if names are quoted. */
 export const formatYamlScalar = (value: FieldValue, json: boolean = false): string =>
   isMany(value)
     ? `[${value.map((item) => formatYamlScalar(item, json)).join(", ")}]`
@@ -29,12 +29,12 @@ export const formatYamlScalar = (value: FieldValue, json: boolean = false): stri
     ? quoteYaml(value)
     : String(value)
 
-/** The fields of a flow map, without its braces. */
+/** Formats the fields of a flow map, without its braces. */
 export const formatFlowFields = (fields: Fields, json: boolean): string =>
   Object.entries(fields).map(([name, value]) => `${json ? quoteYaml(name) : name}: ${formatYamlScalar(value, json)}`)
     .join(", ")
 
-/** The fields of a block map, a line each. */
+/** Formats the fields of a block map, one per line. */
 export const formatBlockFields = (fields: Fields, indent: string): ReadonlyArray<string> =>
   Object.entries(fields).map(([name, value]) => `${indent}${name}: ${formatYamlScalar(value)}`)
 
@@ -64,14 +64,14 @@ export const detectLineBreak = (text: string, offset: number): string => {
   return text[newline - 1] === "\r" ? "\r\n" : "\n"
 }
 
-/** Puts `text` in the place of the characters from `start` up to `end`. */
+/** Replaces the characters from `start` up to `end` with `text`. */
 export interface Splice {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** The text with splices put in that do not overlap. Of two at one place the first stands last. */
+/** Applies splices that do not overlap. Of two at the same offset, the first one ends up last. */
 export const spliceText = (text: string, splices: ReadonlyArray<Splice>): string =>
   splices.toSorted((a, b) => b.start - a.start).reduce(
     (result, splice) => result.slice(0, splice.start) + splice.text + result.slice(splice.end),
@@ -80,7 +80,9 @@ export const spliceText = (text: string, splices: ReadonlyArray<Splice>): string
 
 export const makeInsertion = (at: number, text: string): Splice => ({ start: at, end: at, text })
 
-/** Puts lines in where a line begins, or after the last one: a text without a final line break stays so. */
+/**
+ * Inserts lines at the start of a line, or after the last line: a text without a final line break stays without one.
+ */
 export const makeLineInsertion = (text: string, at: number, lines: ReadonlyArray<string>): Splice => {
   const eol = detectLineBreak(text, at)
   const block = lines.join(eol)

@@ -3,7 +3,7 @@ import type { ListedTarget } from "../../../schema/notify/Notify.ts"
 import type { SettingsDocument } from "../read/settingsDocument.ts"
 import type { notifyTargetReader } from "../read/storedNotifyTargets.ts"
 
-/** Lists the targets of a document without their addresses and secrets, with what is wrong with them. */
+/** Lists the targets of a document with their problems, without addresses and secrets. */
 export const listNotifyTargets = (reader: ReturnType<typeof notifyTargetReader>) => ({ targets }: SettingsDocument) =>
   Effect.map(reader.judged(targets), (judged) =>
     judged.map(({ error, line, name, target }): ListedTarget => ({

@@ -15,7 +15,7 @@ const fits = (name: SettingName, value: unknown): boolean => {
   return Either.isRight(decoded)
 }
 
-/** The words of a setting that takes one of a few. */
+/** Allowed values of a setting with a fixed set of choices. */
 const choicesOf = (name: SettingName): ReadonlyArray<string> => {
   const { ast } = settingDefinitions[name].schema
   return ast._tag === "Union"
@@ -35,7 +35,7 @@ const describeKind = (name: SettingName): Pick<Setting, "kind" | "choices"> => {
 
 const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]] as const
 
-/** A time span in the largest unit that divides it. */
+/** Formats a duration in the largest unit that divides it. */
 const inUnits = (duration: Duration.Duration): string => {
   const millis = Duration.toMillis(duration)
   const [unit, size] = units.find(([, size]) => millis % size === 0) ?? ["milli", 1]
@@ -61,7 +61,7 @@ const shown = (value: unknown): SettingJson =>
 const sourceOf = ({ written }: LocatedValue): Setting["source"] =>
   (isList(written) ? written : [written]).some(({ text }) => text.includes("${env:")) ? "environment" : "file"
 
-/** Every setting of a document, secrets masked, with what is wrong with it. */
+/** Lists every setting of a document with its problem, if any. Secrets are masked. */
 export const listSettings = (find: FindSetting, resolver: Resolver) => (document: SettingsDocument) =>
   Effect.forEach(Record.keys(settingDefinitions), (name) =>
     Effect.gen(function*() {

@@ -17,7 +17,10 @@ const scalarOf = (value: string | number | boolean): Scalar => ({ value, text: S
 const isMany = (value: SettingJson): value is ReadonlyArray<string> => Array.isArray(value)
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingDefinitions, name)
 
-/** A string that only fits as the number or boolean that it spells, as a command line sends it. */
+/**
+ * Converts a string to the number or boolean that it spells, if the setting accepts only that. Command lines send
+ * strings.
+ */
 const typed = (name: string, value: SettingJson): SettingJson => {
   if (typeof value !== "string" || !isSettingName(name)) return value
   const fits = (candidate: unknown) => {
@@ -29,7 +32,7 @@ const typed = (name: string, value: SettingJson): SettingJson => {
   return /^(?:true|false|-?\d{1,15}(?:\.\d{1,15})?)$/.test(value) && fits(spelled) ? spelled : value
 }
 
-/** Checks a new value as the file's values are checked; a reference is only followed when it is used. */
+/** Validates a new value like the values of the file; references are resolved only on use. */
 const check = (name: string, value: SettingJson) => {
   if (!isSettingName(name)) {
     const reason = `is not a setting.${suggestNearest(name, Record.keys(settingDefinitions))}`

@@ -33,7 +33,7 @@ const inList = (pair: Option.Option<PairNode>, fields: ReadonlyArray<string>) =>
         : []
   })
 
-/** Secrets that a change sets: their masks say so, since a diff would not show them. */
+/** Secrets that a change sets. Their masks say so, since a diff of masked values would not show the change. */
 export interface NewSecrets {
   readonly settings?: ReadonlyArray<string>
   /** Fields of the server at this index of the list. */
@@ -42,7 +42,7 @@ export interface NewSecrets {
 
 const masks = { standing: `"${mask}"`, new: `"${mask} (new)"` } as const
 
-/** The text of a settings file without its secrets; references stay. None where it cannot be parsed. */
+/** Masks the secrets in the text of a settings file; references are kept. None if it cannot be parsed. */
 export const maskSettingsText = (text: string, { server, settings = [] }: NewSecrets): Option.Option<string> =>
   Option.gen(function*() {
     const root = (yield* parseLossless(text)).contents
@@ -69,7 +69,7 @@ export interface ChangedText {
   readonly after: string
 }
 
-/** A change of the settings file without its secrets. */
+/** Masks the secrets in a change of the settings file. */
 export const maskSettingsChange = (before: string, after: string, secrets: NewSecrets): ChangedText => {
   const shown = (text: string, secrets: NewSecrets) => Option.getOrElse(maskSettingsText(text, secrets), () => "")
   return { before: shown(before, {}), after: shown(after, after === before ? {} : secrets) }

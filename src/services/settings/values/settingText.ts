@@ -54,7 +54,7 @@ const addSection = (
   ])
 }
 
-/** Puts the first setting into a section that is there without any. */
+/** Adds the first setting to an empty section. */
 const fillSection = (text: string, root: MapNode, pair: PairNode, field: string, value: FieldValue): Splices =>
   Option.gen(function*() {
     const colon = yield* findColon(pair)
@@ -133,8 +133,8 @@ const intended = (content: Content, name: string, value: Value): Content => {
 }
 
 /**
- * The text of a settings file with one setting set, or removed by null, and every other byte as it was. What comes out is
- * parsed again and says just what was intended. None for a text that is laid out so that this cannot be done.
+ * Sets one setting in the text of a settings file, or removes it if the value is null, and keeps all other bytes. The
+ * result is parsed again to verify the edit. None if the layout of the text cannot be changed safely.
  */
 export const editSetting = (text: string, name: string, value: Value): Option.Option<string> =>
   Option.gen(function*() {

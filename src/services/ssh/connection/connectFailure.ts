@@ -1,6 +1,9 @@
 import { readErrorCode } from "../../local/readErrorCode.ts"
 
-/** A failure before the log-in, as ssh2 and the socket tell it. `dropped`: the server hung up before its greeting. */
+/**
+ * A failure before the log-in, as reported by ssh2 or the socket. `dropped`: the server closed the connection before
+ * its greeting.
+ */
 export interface ConnectFailure {
   readonly reason: string
   readonly dropped: boolean
@@ -19,7 +22,7 @@ const words: Record<string, string> = {
   EACCES: "this machine does not allow the connection"
 }
 
-/** Something else than an SSH server answers there. */
+/** The port is served by another protocol than SSH. */
 export const makeProtocolFailure = (protocol: string): ConnectFailure => ({
   reason: `what answers there does not speak SSH but ${protocol}: check host and port`,
   dropped: false,
@@ -44,7 +47,7 @@ export const toConnectFailure = (error: Error, greeted: boolean): ConnectFailure
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })
 
-/** Silence of the server for too long. */
+/** The server has been silent for too long. */
 export const fellSilent: ConnectFailure = { reason: "it stopped answering", dropped: false, turnedDown: false }
 
 /** The server ended the connection without a reason. */

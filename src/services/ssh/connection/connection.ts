@@ -31,7 +31,7 @@ const known: ReadonlyArray<ServerHostKeyAlgorithm> = [
   "ecdsa-sha2-nistp521"
 ]
 
-/** Host key algorithms for a server, those of the remembered keys first. */
+/** Host key algorithms for a server, those of the stored keys first. */
 const preferring = (types: ReadonlyArray<string>) => {
   const first = [...known.filter((name) => types.includes(name)), ...types.includes("ssh-rsa") ? rsa : []]
   return [...first, ...[...known, ...rsa].filter((name) => !first.includes(name))]
@@ -42,7 +42,7 @@ interface Presented {
   readonly accept: (valid: boolean) => void
 }
 
-/** One attempt: the client, and what happens to it as values that effects can wait for. */
+/** One connection attempt: the client, and its events as values that effects can await. */
 const open = (
   server: ServerAccess,
   plan: LoginMethods,
@@ -106,7 +106,7 @@ const open = (
           if (protocol !== undefined) end(makeProtocolFailure(protocol))
         })
         if (socket instanceof Socket) {
-          // Nagle's algorithm would hold the small packets of a command back for 40 ms each.
+          // Nagle's algorithm would delay the small packets of a command by 40 ms each.
           socket.setNoDelay(true)
           socket.connect({ host: server.host, port: server.port })
         }
@@ -119,7 +119,7 @@ const open = (
           authHandler: (methods: ReadonlyArray<string> | null) => turns.next(methods),
           hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
             greeted = true
-            // A busy connection exchanges keys again: it has to be the host key that was accepted.
+            // A busy connection repeats the key exchange: it must present the accepted host key again.
             if (accepted !== undefined) return verify(accepted.equals(blob))
             const accept = (valid: boolean) => {
               if (valid) accepted = blob
@@ -140,11 +140,11 @@ const open = (
   })
 
 /**
- * Connects to a server and logs in; the connection closes with the scope. A host key other than the remembered one is
- * refused before any credential is sent. A server that hangs up before it greets is asked again, as sshd does that
- * when too many log in at once.
- * @param channelsAtOnce how many channels are open at most
- * @param jump the jump host that the connection goes through; it stays connected for as long as the scope is open
+ * Connects to a server and logs in; the connection closes with the scope. A host key other than the stored one is
+ * refused before any credential is sent. Retries when the server hangs up before its greeting, as sshd does when too
+ * many clients log in at once.
+ * @param channelsAtOnce maximum number of open channels
+ * @param jump jump host of the connection; it stays connected while the scope is open
  */
 export const connectServer = (
   server: ServerAccess,

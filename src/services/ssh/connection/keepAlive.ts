@@ -3,12 +3,12 @@ import type { Socket } from "node:net"
 const tick = 1_000
 const mostTicks = 20
 
-/** Keepalive of ssh2: a request every 5 seconds, of which `onSilence` alone judges the replies. */
+/** Keepalive of ssh2: a request every 5 seconds. Only `onSilence` evaluates the replies. */
 export const keepAlive = { keepaliveInterval: 5_000, keepaliveCountMax: Number.POSITIVE_INFINITY }
 
 /**
- * Calls back when a connection has brought nothing for 20 seconds; answers how to stop watching. Whatever comes counts,
- * and not answers alone: on a slow line the questions wait behind what is being sent, for longer than that.
+ * Calls back when a connection has received nothing for 20 seconds; returns a function that stops watching. Any
+ * received data counts, not only replies: on a slow line the requests queue behind outgoing data for longer than that.
  */
 export const watchSilence = (socket: Pick<Socket, "bytesRead">, tell: () => void): () => void => {
   let read = socket.bytesRead

@@ -13,9 +13,12 @@ export interface SshConnection {
   readonly client: Client
   /** Fails with the reason when the connection breaks. */
   readonly lost: Deferred.Deferred<never, string>
-  /** Calls back when the connection breaks, at once where it is broken; answers how to take that back. */
+  /**
+   * Registers a callback for the loss of the connection, called at once if it is already lost. Returns a function that
+   * removes the callback.
+   */
   readonly onLost: (tell: () => void) => () => void
-  /** Done when a channel on it did not close: those who come later need another connection. */
+  /** Completes when a channel did not close: later callers need another connection. */
   readonly spent: Deferred.Deferred<void>
   readonly slots: Effect.Semaphore
   readonly scope: Scope.Scope
@@ -23,14 +26,14 @@ export interface SshConnection {
 
 export type ConnectError = AuthenticationFailed | HostKeyChanged | ServerUnreachable
 
-/** The fields by which every error names a server. */
+/** Fields that identify a server in every error. */
 export const pickServerFields = ({ host, name, port }: Pick<ServerAccess, "host" | "name" | "port">) => ({
   server: name,
   host,
   port
 })
 
-/** True if a connection takes no new work. */
+/** True if a connection no longer accepts work. */
 export const isOver = ({ lost, spent }: SshConnection): Effect.Effect<boolean> =>
   Effect.zipWith(Deferred.isDone(lost), Deferred.isDone(spent), (lost, spent) => lost || spent)
 
@@ -41,7 +44,7 @@ export const failWhenLost = (
 ): Effect.Effect<never, ConnectionLost> =>
   Effect.mapError(Deferred.await(lost), (reason) => new ConnectionLost({ ...pickServerFields(server), reason }))
 
-/** Fails where the connection is broken. */
+/** Fails if the connection is broken. */
 export const requireConnected = (
   server: ServerAccess,
   connection: SshConnection

@@ -10,17 +10,17 @@ interface Way {
   readonly method: AnyAuthMethod
 }
 
-/** The ways that the stored credentials offer, and why others of them cannot be used. */
+/** Methods that the stored credentials offer, and the reasons why others cannot be used. */
 export interface LoginMethods {
   readonly ways: ReadonlyArray<Way>
   readonly unused: ReadonlyArray<string>
 }
 
-/** The secret in the open, for what is about to send it or to compare it. */
+/** Reveals a secret in order to send or compare it. */
 export const reveal = (secret: Redacted.Redacted | undefined): string | undefined =>
   secret === undefined ? undefined : Redacted.value(secret)
 
-/** Sends the password to the first prompt that hides its answer, and nothing to any other. */
+/** Sends the password to the first prompt with hidden input, and nothing to any other prompt. */
 const answering = (password: string): Extract<AnyAuthMethod, { readonly type: "keyboard-interactive" }>["prompt"] => {
   let answered = false
   return (_name, _instructions, _language, prompts, finish) =>
@@ -78,7 +78,9 @@ const withAgent = (username: string) =>
     })
   )
 
-/** Collects the ways to log in, those that reveal nothing to the server first. Reads the private key's file. */
+/**
+ * Collects the authentication methods; those that reveal nothing to the server come first. Reads the private key file.
+ */
 export const collectLoginMethods = ({ credentials, username }: Pick<ServerAccess, "credentials" | "username">) =>
   Effect.gen(function*() {
     const { agent, passphrase, password, privateKey }: Credentials = credentials
@@ -93,8 +95,8 @@ export const collectLoginMethods = ({ credentials, username }: Pick<ServerAccess
   })
 
 /**
- * Offers each way once, and only where the server takes it; keyboard-interactive only where it takes no password, as
- * that would be a second try with the same one. `tried` fills with the names of the ways that were shown.
+ * Offers each method once, and only if the server accepts it. Keyboard-interactive is used only if the server does not
+ * accept passwords, since it would retry the same one. `tried` collects the names of the offered methods.
  */
 export const makeAuthSequence = ({ unused, ways }: LoginMethods, username: string) => {
   const left = [...ways]
@@ -129,7 +131,7 @@ export const makeAuthSequence = ({ unused, ways }: LoginMethods, username: strin
         : []
     ]
   })
-  /** Keeps why the way that is being tried could not be shown to the server, and goes on with the next. */
+  /** Notes why the current method could not be offered to the server; ssh2 continues with the next. */
   const note = (reason: string): void => {
     noted.push(`${tried.pop() ?? "a way to log in"} cannot be used: ${reason}`)
   }

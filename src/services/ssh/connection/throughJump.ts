@@ -5,7 +5,7 @@ import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../.
 import type { ConnectFailure } from "./connectFailure.ts"
 import type { ConnectError, SshConnection } from "./liveConnection.ts"
 
-/** A logged-in jump host, and what messages call it. */
+/** A logged-in jump host, and its name in messages. */
 export interface JumpConnection {
   readonly name: string
   readonly connection: Pick<SshConnection, "client" | "lost">
@@ -19,7 +19,7 @@ export const forward = (
   { host, port }: Pick<ServerAccess, "host" | "port">
 ): Effect.Effect<ClientChannel, ConnectFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    // Held outside of the request: an interruption may come between its answer and this fiber's next step.
+    // Kept outside of the request: an interruption may occur between its reply and the next step of this fiber.
     let isOpen = true
     let opened: ClientChannel | undefined
     yield* Effect.addFinalizer(() =>
@@ -37,7 +37,7 @@ export const forward = (
         client.forwardOut("127.0.0.1", 0, host, port, (error, channel) => {
           if (error !== undefined) return fail(error)
           if (!isOpen) return void channel.destroy()
-          // The server greets at once: nothing may flow before the listeners of the log-in are there.
+          // The server greets at once: pauses the channel until the log-in has registered its listeners.
           channel.pause()
           opened = channel
           resume(Effect.succeed(channel))
@@ -53,7 +53,7 @@ export const forward = (
     return yield* Effect.raceFirst(request, broken)
   })
 
-/** Says of a jump host's failure which server is reached through it. */
+/** Adds the server behind a jump host to a failure of the jump host. */
 export const toJumpFailure = (
   server: Pick<ServerAccess, "host" | "name" | "port">,
   via: Pick<ServerAccess, "name">

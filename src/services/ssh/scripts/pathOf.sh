@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# path_of PATH prints where a path is: `~` and `~/…` below the home of the remote user, everything else as it is, with
-# a leading `-` made harmless.
+# path_of PATH prints a path that is safe for any program: `~` and `~/…` below the home of the remote user, everything
+# else unchanged, with a leading `-` made harmless.
 # shellcheck disable=SC2088 # The shell that read the argument did not expand it.
 path_of() {
   case $1 in

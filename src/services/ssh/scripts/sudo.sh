@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# What stands before every remote script that needs sudo: `as_root PROGRAM …`.
-# The password is the first line of stdin and a variable of this shell that is never exported; sudo alone gets it in
-# its environment, for a program that prints it once and removes itself: so a wrong one is one attempt, and sudo's own
-# prompt is never waited for. Every call makes its own, because sudo may ask each time. The subshell keeps the trap,
-# the umask and the names away from the script.
-# A script that lets nothing stop it halfway sets berth_ignores, once it ignores the signals.
+# Prefix of every remote script that needs sudo; defines `as_root PROGRAM …`.
+# The password is the first line of stdin and a shell variable that is never exported. Only sudo gets it in its
+# environment, for an askpass program that prints it once and removes itself. A wrong password is therefore a single
+# attempt, and sudo's own prompt never blocks. Each call makes its own askpass program, because sudo may ask each time.
+# The subshell hides the trap, the umask and the names from the script.
+# A script that must not be stopped halfway sets berth_ignores once it ignores the signals.
 unset berth_password berth_ignores
 IFS= read -r berth_password || :
 berth_user=$(id -u)

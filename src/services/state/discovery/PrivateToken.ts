@@ -2,8 +2,8 @@ import { Context, Layer, Option, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 
 /**
- * Secret of this process, stored in a private file beside the settings: a client that can read it belongs to the same
- * user, and is authorized. Without one nobody is.
+ * Secret of this process, stored in a private file beside the settings. A client that can read it belongs to the same
+ * user, and is authorized; without a token no client is.
  */
 export class PrivateToken extends Context.Reference<PrivateToken>()("berth/PrivateToken", {
   defaultValue: () => Option.none<Redacted.Redacted>()

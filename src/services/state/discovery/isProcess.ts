@@ -1,4 +1,4 @@
-/** Tells whether a process of this user runs under an id; those of other users cannot be signalled. */
+/** Reports whether a process of this user has this id; processes of other users cannot be signalled. */
 export const isProcess = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

@@ -11,7 +11,7 @@ import { challengeHeader, isProof, makeChallenge, proofHeader } from "./serviceP
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, "")
 
-/** Tells whether the host of an address is one of this machine's own. */
+/** Reports whether the host of an address belongs to this machine. */
 export const isOfThisMachine = (address: string): boolean => {
   if (!URL.canParse(address)) return false
   const { hostname, protocol } = new URL(address)
@@ -23,10 +23,10 @@ export const isOfThisMachine = (address: string): boolean => {
 const ServiceRecord = Schema.parseJson(Schema.Struct({
   /** Origin of its address: `http://127.0.0.1:3100`. */
   address: Schema.String,
-  /** Authorizes its reader, whatever the settings say about tokens. */
+  /** Authorizes its reader, regardless of the tokens in the settings. */
   token: Schema.Redacted(Schema.NonEmptyString),
   pid: Schema.Int.pipe(Schema.positive()),
-  /** Present for a command, which answers while its own run lasts and starts no runs for others. */
+  /** Present for a command, which serves requests while its own run lasts and does not start runs for others. */
   command: Schema.optional(Schema.Literal(true))
 }))
 
@@ -41,7 +41,7 @@ const fileBeside = (settingsFile: string) =>
 
 const recordIn = (file: string) =>
   readPrivateFile(file, longestRecord).pipe(
-    // Commands send credentials to its address, and follow its answers.
+    // Commands send credentials to the recorded address, and trust its responses.
     Effect.tapError(({ code, message }) =>
       code === "ENOENT" ? Effect.void : Effect.logWarning(`${file} is not used: ${message}. Remove it`)
     ),
@@ -82,7 +82,7 @@ export const findService = Effect.fn("findService")(function*(
   return Option.isSome(recorded) && (yield* isLive(recorded.value)) ? recorded : Option.none()
 })
 
-/** Finds the command that holds the store of runs of a settings file, and answers about its runs. */
+/** Finds the command that holds the store of runs of a settings file and serves requests about its runs. */
 export const findCommand = (
   settingsFile: string
 ): Effect.Effect<Option.Option<LiveService>, never, LocalFiles | Path.Path> =>

@@ -4,8 +4,8 @@ import type { RunDialect } from "../sql/RunDialect.ts"
 import { sqlRunOwnership } from "../sql/sqlRunOwnership.ts"
 
 /**
- * Ownership where one process has the file of the database: it owns every run, so there are no leases and no peers, and
- * the local locks of runs put them in order. Taking over is recovery after a restart.
+ * Ownership if a single process holds the database file: it owns every run, so there are no leases and no peers, and
+ * the local locks of runs order them. Taking over is recovery after a restart.
  */
 export const embeddedRunOwnership = (dialect: RunDialect): RunOwnership["Type"] => {
   const { sql } = dialect

@@ -17,7 +17,7 @@ const reopenPause = Duration.seconds(2)
 /**
  * Store in an embedded database beside the settings file, opened in the background on first use.
  * @param openTimeout time that a call waits for the file to be opened
- * @param holderTimeout time that it waits while another living process holds the file
+ * @param holderTimeout time that a call waits while another live process holds the file
  */
 export const makeRunStoreIn = (
   file: string,
@@ -42,7 +42,7 @@ export const makeRunStoreIn = (
         Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
       )
       if ((yield* Ref.getAndSet(hindrance, words)) === words) return
-      // The same process again, once its runs have ended, is nothing new.
+      // Does not warn again about the same process once its runs have ended.
       const name = Option.getOrElse(holder, () => "")
       if ((yield* Ref.get(named)).endsWith(name)) return
       yield* Ref.set(named, name)
@@ -72,7 +72,7 @@ export const makeRunStoreIn = (
       Effect.timeoutOption(holderTimeout)
     )
     const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
-    // The timeout also applies to callers that cannot be interrupted: a shutdown.
+    // The timeout also applies to uninterruptible callers, such as a shutdown.
     const waited = Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck)).pipe(
       Effect.interruptible,
       Effect.timeoutOption(openTimeout),
@@ -83,7 +83,8 @@ export const makeRunStoreIn = (
       yield* Effect.uninterruptible(wanted)
       let store = yield* inTime
       if (Option.isNone(store) && Duration.greaterThan(holderTimeout, openTimeout)) {
-        // A race waits for its loser: an uninterruptible one would take this process for the holder, for hours.
+        // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
+        // then, for hours.
         yield* Effect.raceFirst(Effect.interruptible(released), Effect.interruptible(Deferred.await(opened)))
         store = yield* inTime
       }
@@ -103,7 +104,7 @@ export const makeRunStoreIn = (
     }
   })
 
-/** The same store as a layer, whatever `state.url` says. */
+/** The same store as a layer, regardless of `state.url`. */
 export const runStoreIn = (
   file: string,
   openTimeout: Duration.DurationInput,

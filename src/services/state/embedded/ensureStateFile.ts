@@ -43,7 +43,7 @@ const refuseLinks = async (file: string) => {
   throw new Error("it is a link to something that is not a database, and is not followed. Remove it")
 }
 
-/** Removes the permissions of other users; tells whether they had any. */
+/** Removes the permissions of other users; returns true if there were any. */
 const closeToOthers = async (path: string) => {
   const { mode } = await stat(path)
   if ((mode & othersBits) === 0) return false

@@ -8,7 +8,10 @@ import Database from "libsql"
 
 const pragmas = ["locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
 
-/** Closes a database and unlocks its file at once; libsql alone would lock it until its statements are collected. */
+/**
+ * Closes a database and unlocks its file at once; libsql alone would keep the lock until its statements are
+ * garbage-collected.
+ */
 const release = (database: Database.Database) => {
   for (
     const statement of ["PRAGMA journal_mode = DELETE", "PRAGMA locking_mode = NORMAL", "SELECT 1 FROM sqlite_master"]
@@ -31,7 +34,7 @@ const connectionTo = (database: Database.Database): Connection => {
       try: (): ReadonlyArray<Row> => {
         const statement = prepared.get(sql) ?? database.prepare<Array<unknown>>(sql)
         prepared.set(sql, statement)
-        // A list of parameters: a single one would be taken for an object of names.
+        // Passes a list of parameters, since a single one would be taken for an object of named parameters.
         if (statement.reader) return JSON.parse(JSON.stringify(statement.all([...params])))
         statement.run([...params])
         return []

@@ -4,7 +4,7 @@ import type { RunFence } from "../../runs/RunFence.ts"
 import type { RunDialect } from "../sql/RunDialect.ts"
 import { sqlReason } from "./sqlReason.ts"
 
-/** Dialect of an embedded database, whose file belongs to one process: the fencing token alone decides. */
+/** Dialect of an embedded database, whose file belongs to one process: only the fencing token is checked. */
 export const makeLibsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned = ({ attempt, id }: RunFence) => sql`id = ${id} AND attempt = ${attempt}`
   return {
@@ -26,7 +26,7 @@ export const makeLibsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDi
     order: sql`rowid`,
     now: Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`),
     skipClaimed: sql``,
-    // Writes a number that nothing reads into the header of the file.
+    // Writes `user_version` in the file header, which is not used.
     size: Effect.gen(function*() {
       yield* sql`PRAGMA user_version = 0`
       const [size] = yield* sql<{ readonly bytes: number }>`

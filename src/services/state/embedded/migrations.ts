@@ -35,20 +35,20 @@ const runs = Effect.gen(function*() {
   )`
 })
 
-// Older runs are of the first version of their workflow.
+// Existing runs belong to the first version of their workflow.
 const workflows = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE runs ADD COLUMN workflow TEXT NOT NULL DEFAULT ''`
   yield* sql`UPDATE runs SET workflow = kind || '/v1'`
 })
 
-// Older runs were queued by the locks of their process alone.
+// Existing runs were queued only by the locks of their process.
 const queues = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE runs ADD COLUMN queue TEXT NOT NULL DEFAULT ''`
 })
 
-// Drifts are the applications that drifted when they were judged last.
+// `drifts` contains the applications that had drifted at their last check.
 const notices = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE notices (

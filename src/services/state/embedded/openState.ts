@@ -51,8 +51,8 @@ const setAside = (file: string) =>
   })
 
 /**
- * Opens the store of runs in a file, which this process locks until the scope closes. A damaged file is set aside and
- * replaced; a file that another process holds is waited for.
+ * Opens the store of runs in a file, which this process locks until the scope closes. Sets a damaged file aside and
+ * replaces it; waits while another process holds the file.
  * @param waiting executed at every retry while another process holds the file
  */
 export const openState = (

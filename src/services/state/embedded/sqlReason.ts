@@ -25,8 +25,8 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
 export const sqlReason = (error: { readonly message: string }): string =>
   reasons.find(([code]) => code.test(readSqlCode(error)))?.[1] ?? error.message
 
-/** Tells whether the file is not a valid database. */
+/** Reports whether the file is not a valid database. */
 export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(readSqlCode(error))
 
-/** Tells whether another process holds the file. */
+/** Reports whether another process holds the file. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(readSqlCode(error))

@@ -45,7 +45,7 @@ const holdHere = (file: string) =>
 /** True while this process holds a store. */
 export const isHeldHere = (file: string): Effect.Effect<boolean> => Effect.sync(() => heldHere.has(file))
 
-/** Describes the holder of a store: `deploy of hello, process 4711`; nothing where it is unknown. */
+/** Describes the holder of a store: `deploy of hello, process 4711`; none if it is unknown. */
 export const describeStoreHolder = (file: string): Effect.Effect<Option.Option<string>> =>
   readNote(file).pipe(
     Effect.map(({ pid, runs }) =>
@@ -67,7 +67,7 @@ export const noteHolder = (file: string): Effect.Effect<HolderNote, never, Scope
     const turn = yield* Effect.makeSemaphore(1)
     const write = Effect.ignore(Effect.tryPromise(async () => {
       const part = `${besides(file)}.tmp`
-      // Writing through a link is avoided.
+      // Avoids writing through a link.
       await rm(part, { force: true })
       await writeFile(part, JSON.stringify({ pid: process.pid, runs: [...runs.values()] }), { mode: 0o600, flag: "wx" })
       await rename(part, besides(file))

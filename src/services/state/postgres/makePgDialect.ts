@@ -10,7 +10,7 @@ class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
 export const makePgDialect = (name: string, owner: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned: RunDialect["isOwned"] = ({ attempt, id }) =>
     sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt}`
-  // The row is locked until the write is done, so that no takeover comes between the check and the write.
+  // Locks the row until the write is complete, so that no takeover occurs between the check and the write.
   const whileOwned: RunDialect["whileOwned"] = (fence) => sql`${isOwned(fence)} FOR SHARE`
 
   return {

@@ -4,19 +4,19 @@ import type { RunChange } from "../../runs/RunOwnership.ts"
 const hintPattern = /^(state|cancel|data) (\w{1,64})$/
 const flushPause = Duration.millis(25)
 const mostPending = 256
-/** More than this within a second are not caused by runs. */
+/** Maximum number of notifications per second; more are not caused by runs. */
 export const mostNotifications = 10_000
 
-/** Notifications of one connection, turned into hints. */
+/** Converts the notifications of one connection to hints. */
 export interface Hints {
   readonly receive: (payload: string) => void
-  /** Completes when there are so many that receiving them costs more than looking every second. */
+  /** Completes when there are so many notifications that polling once a second is cheaper than receiving them. */
   readonly flooded: Effect.Effect<void>
 }
 
 /**
- * Turns notifications into hints to look at the tables. Nothing is taken from a notification but which run to look at;
- * malformed ones are ignored. Those of one kind and run within 25 ms become one, and more than 256 become `any`.
+ * Converts notifications to hints to check the tables. Only the run to check is taken from a notification; malformed
+ * ones are ignored. Notifications of the same kind and run within 25 ms are merged, and more than 256 become `any`.
  */
 export const makeHints = (
   publish: (change: RunChange) => Effect.Effect<unknown>

@@ -12,17 +12,18 @@ const numbers = 2 ** 31 - 1
 export interface PgProcess {
   readonly id: string
   readonly description: string
-  /** Time within which a peer goes on with its runs once it is gone. */
+  /** Time within which a peer takes over the runs of a lost process. */
   readonly takeOver: Duration.Duration
 }
 
-// Peers look once a second for expired leases, and then have the rest of the time to take a run over.
+// Peers check for expired leases once a second; the remaining time is for taking a run over.
 const margin = Duration.seconds(2)
 
 /**
- * Takes the lease of a process and answers how it is renewed. The session should serve nothing else: what else it
- * carried would delay the renewal. The number is drawn anew for each connection: roles without access to `instances`
- * cannot hold its lock in advance, and that of a connection whose loss PostgreSQL has not noticed is not in the way.
+ * Takes the lease of a process and returns the effect that renews it. The session should serve nothing else, since that
+ * would delay the renewal.
+ * The number is random for each connection: roles without access to `instances` cannot take its lock in advance, and a
+ * lost connection that PostgreSQL has not noticed yet does not block it.
  */
 export const acquireLease = (
   { query }: PgSession,

@@ -18,9 +18,9 @@ const flooding =
   "for changes once a second. Runs go on. Check which roles may connect to the database: REVOKE CONNECT … FROM PUBLIC"
 
 /**
- * Listens to peers on a connection of its own, for as long as it is executed. Losing that connection is harmless: peers'
- * changes are found by looking once a second.
- * @param publish receives a hint to look at the tables
+ * Listens to peers on a connection of its own until it is interrupted. Losing that connection is harmless: changes by
+ * peers are also found by polling once a second.
+ * @param publish receives a hint to check the tables
  */
 const keepListening = (
   url: Redacted.Redacted,
@@ -62,7 +62,7 @@ export const formatPgName = (url: Redacted.Redacted): string => {
 
 /**
  * Connects a process to a database until the scope closes.
- * @param publish receives hints about what peers have changed
+ * @param publish receives hints about changes by peers
  */
 export const openPgLink = (
   url: Redacted.Redacted,

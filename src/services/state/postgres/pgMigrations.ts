@@ -4,7 +4,7 @@ import { Effect } from "effect"
 
 const runs = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  // Its number is the lock that a process holds for as long as it is connected.
+  // `number` identifies the advisory lock that a process holds while it is connected.
   yield* sql`CREATE TABLE instances (
     id TEXT PRIMARY KEY,
     number INTEGER NOT NULL UNIQUE,
@@ -12,7 +12,7 @@ const runs = Effect.gen(function*() {
     since TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL
   )`
-  // Only services of older versions still draw numbers from it: those of this one are random.
+  // Used only by services of older versions; this version draws random numbers.
   yield* sql`CREATE SEQUENCE instance_numbers AS INTEGER CYCLE`
   yield* sql`CREATE TABLE runs (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -36,7 +36,7 @@ const runs = Effect.gen(function*() {
   yield* sql`CREATE INDEX runs_state ON runs (state, id)`
   yield* sql`CREATE INDEX runs_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL`
   yield* sql`CREATE INDEX runs_queue ON runs (queue, position) WHERE state IN ('queued', 'running')`
-  // Last line of defence: no two runs of a queue are running at once.
+  // Safety net: prevents two runs of a queue from running at once.
   yield* sql`CREATE UNIQUE INDEX runs_turn ON runs (queue) WHERE state = 'running'`
   yield* sql`CREATE TABLE run_keys (
     key TEXT PRIMARY KEY,
@@ -51,7 +51,7 @@ const runs = Effect.gen(function*() {
     result TEXT,
     PRIMARY KEY (run_id, step)
   )`
-  // Ids of events count beyond an integer, and stay exact in a number of JavaScript.
+  // Event ids exceed an integer, and remain exact as JavaScript numbers.
   yield* sql`CREATE TABLE run_events (
     run_id TEXT COLLATE "C" NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     id DOUBLE PRECISION NOT NULL,
@@ -80,8 +80,8 @@ const runs = Effect.gen(function*() {
   yield* sql`CREATE TRIGGER run_printed AFTER INSERT ON run_events FOR EACH ROW EXECUTE FUNCTION run_printed()`
 })
 
-// Other roles of the database can neither send to a channel whose name they do not know, nor listen to it. Functions
-// can be read by every role, so they look the name up.
+// Other roles of the database do not know the name of the channel, so they can neither send to it nor listen. Functions
+// look the name up, since every role can read them.
 const channel = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE notify_channel (name TEXT PRIMARY KEY)`
@@ -105,7 +105,8 @@ const channel = Effect.gen(function*() {
   }`
 })
 
-// Times are in milliseconds of the database's clock. Drifts are the applications that drifted when they were judged last.
+// Times are in milliseconds of the database's clock. `drifts` contains the applications that had drifted at their last
+// check.
 const notices = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE notices (

@@ -1,6 +1,6 @@
 import { Data, Predicate } from "effect"
 
-/** Something in the schema `berth`, or the schema itself, belongs to another role than the one that connects. */
+/** The schema `berth`, or an object in it, belongs to a role other than the one that connects. */
 export class ForeignSchema extends Data.TaggedError("ForeignSchema")<{
   readonly kind: string
   readonly name: string
@@ -15,7 +15,7 @@ export class ForeignSchema extends Data.TaggedError("ForeignSchema")<{
   }
 }
 
-/** The code that PostgreSQL, or the system on the way there, gave to a failure; empty when there is none. */
+/** Error code of PostgreSQL, or of the system if the connection failed; empty when there is none. */
 export const readPgCode = (error: unknown): string => {
   const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""

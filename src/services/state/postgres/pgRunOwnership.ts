@@ -33,8 +33,8 @@ export const pgRunOwnership = (
           SELECT 1 FROM instances WHERE instances.id = runs.owner AND expires_at > clock_timestamp()
         )
       ))`,
-      // The lease of a frozen or disconnected process has expired, but only its advisory lock says that its connection is
-      // closed. Every role can read pg_locks and lock the same number: locks of other roles do not count.
+      // The lease of a frozen or disconnected process has expired, but only its advisory lock shows if its connection
+      // is closed. Every role can read pg_locks and lock the same number, so locks of other roles are ignored.
       takeOver: ({ attempt, id }) =>
         sql`UPDATE runs SET owner = ${owner}, attempt = attempt + 1
           WHERE id = ${id} AND attempt = ${attempt} AND state IN ('queued', 'running') AND (owner = ${owner}
@@ -50,8 +50,9 @@ export const pgRunOwnership = (
             )) RETURNING id`
     }),
     isShared: Effect.succeed(true),
-    // A run that is running already was claimed before; the reply was lost. Others are claimed when no run of their queue
-    // runs and no earlier one waits. Of concurrent claims, the unique index `runs_turn` refuses all but one.
+    // A run that is already running was claimed before; the reply was lost. Others are claimed when no run of their
+    // queue is running and no earlier one is queued. The unique index `runs_turn` refuses all but one of concurrent
+    // claims.
     claimTurns: (ids) =>
       sql<{ readonly id: string }>`UPDATE runs SET state = 'running'
         WHERE ${sql.in("id", ids)} AND owner = ${owner} AND NOT cancelled AND (

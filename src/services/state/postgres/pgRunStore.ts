@@ -35,8 +35,8 @@ const connecting = "it has not answered yet. Ask again in a moment"
 const beside = <A>(effect: Effect.Effect<A>) => Effect.forkScoped(Effect.interruptible(effect))
 
 /**
- * Store in PostgreSQL, shared with peers. It reconnects in the background; uses fail while it is disconnected. Without a
- * successful heartbeat for a third of `takeOver` it publishes `lost`, long before the lease expires.
+ * Store in PostgreSQL, shared with peers. It reconnects in the background; calls fail while it is disconnected. Without
+ * a successful heartbeat for a third of `takeOver` it publishes `lost`, long before the lease expires.
  */
 export const makePgRunStore = (
   url: Redacted.Redacted,
@@ -94,7 +94,7 @@ export const makePgRunStore = (
     return {
       history,
       outbox,
-      // Both work while the database is away: a lost lease is published by then.
+      // Both work without the database: a lost lease has been published by then.
       ownership: { ...ownership, isShared: Effect.succeed(true), changes: Stream.fromPubSub(changes) }
     }
   })

@@ -7,10 +7,10 @@ import { makeSqlFailure, type PgSession } from "./pgSession.ts"
 
 const migrationTimeout = Duration.minutes(2)
 
-// A unique violation in the catalog, and names of schemas, tables or row types that exist by now: a peer was faster.
+// Unique violation in the catalog, and existing names of schemas, tables or row types: a peer was faster.
 const alreadyMade = ["23505", "42P06", "42P07", "42710"]
 
-// Another owner could read and change every run, and have code of its own executed with the rights of Berth's role.
+// Another owner could read and change every run, and execute code with the rights of Berth's role.
 const foreignOwner = `SELECT kind, name, pg_get_userbyid(owner) AS owner, current_user AS role FROM (
   SELECT 1 AS position, 'schema' AS kind, nspname AS name, nspowner AS owner FROM pg_namespace WHERE nspname = 'berth'
   UNION ALL SELECT 2, 'table', relname, relowner FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
@@ -19,13 +19,13 @@ const foreignOwner = `SELECT kind, name, pg_get_userbyid(owner) AS owner, curren
     WHERE nspname = 'berth'
 ) AS objects WHERE pg_get_userbyid(owner) <> current_user ORDER BY position LIMIT 1`
 
-/** The server's reason for a failed migration, however deep the migrator has put it. */
+/** Server's reason for a failed migration, at any depth of the migrator's error. */
 const reasonWithin = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? reasonWithin(error.cause) : error
 
 /**
- * Brings the schema `berth` to the tables of this version. Of processes that start at once, one makes them while the
- * others wait for its lock on the table of migrations, which no other role can hold.
+ * Migrates the schema `berth` to the tables of this version. Of processes that start concurrently, one creates the
+ * tables while the others wait for its lock on the table of migrations, which no other role can hold.
  */
 export const prepareSchema = (
   { query }: PgSession,
@@ -38,7 +38,7 @@ export const prepareSchema = (
     if (foreign !== undefined) return yield* makeSqlFailure(new ForeignSchema(foreign))
     yield* migratePg.pipe(
       Effect.provideService(SqlClient.SqlClient, client),
-      // A statement of a migration that fails is a defect to the migrator.
+      // The migrator reports a failed statement as a defect.
       Effect.catchAllCause((cause) => makeSqlFailure(reasonWithin(Cause.squash(cause))))
     )
   }).pipe(

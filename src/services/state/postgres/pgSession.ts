@@ -12,18 +12,18 @@ export interface PgSession {
 
 const connectMillis = 5_000
 
-/** Gives the server's reason to the callers of `@effect/sql`. */
+/** Wraps the server's reason in an error of `@effect/sql`. */
 export const makeSqlFailure = (cause: unknown) => new SqlError({ cause, message: "PostgreSQL" })
 
-// PostgreSQL notices within a few seconds that a client is cut off, and releases what it held.
+// PostgreSQL detects a lost client within a few seconds, and releases its locks.
 const preparation = `SET search_path TO berth;
 SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
 SET tcp_user_timeout = 4000; SET idle_in_transaction_session_timeout = 10000`
 
-/** Gives a new connection the schema and the timeouts of Berth. */
+/** Sets the schema and the timeouts of a new connection. */
 export const prepareSession = async (client: ClientBase): Promise<void> => void await client.query(preparation)
 
-/** Sockets that are destroyed with the scope, whatever still waits on them. */
+/** Sockets that are destroyed with the scope, regardless of pending operations. */
 const makeSockets = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => new Set<Socket>()),
@@ -50,7 +50,7 @@ export const buildConnectionOptions = (
     application_name: `berth ${description}`.slice(0, 63)
   }))
 
-/** Waits for the end of a connection, but not for long: its socket is destroyed with the scope anyway. */
+/** Waits briefly for the end of a connection: its socket is destroyed with the scope anyway. */
 export const closeConnection = (end: () => Promise<void>): Effect.Effect<void> =>
   Effect.ignore(Effect.timeout(Effect.interruptible(Effect.tryPromise(end)), "500 millis"))
 

@@ -31,9 +31,9 @@ export interface RunDialect {
   ) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
   /** Column that gives the order of insertion into `runs` and `run_steps`. */
   readonly order: Fragment
-  /** Current time in milliseconds: where several processes compare times, that of the database. */
+  /** Current time in milliseconds; by the clock of the database if several processes compare times. */
   readonly now: Effect.Effect<Fragment>
-  /** End of a query whose rows are claimed, so that no other process waits for them or claims them too. */
+  /** Suffix of a query that claims rows: other processes neither wait for these rows nor claim them too. */
   readonly skipClaimed: Fragment
   /** Tries a write that changes no data, and returns the number of bytes stored. */
   readonly size: Effect.Effect<number, SqlError>
@@ -45,7 +45,7 @@ export const orUnavailable =
   <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, RunStoreUnavailable> =>
     Effect.mapError(effect, (error) => new RunStoreUnavailable({ store: name, reason: reasonOf(error) }))
 
-/** Executes a fenced write, which returns the rows that it has written: none when the fence is outdated. */
+/** Executes a fenced write that returns the written rows; without any, the fence is outdated and it fails. */
 export const executeFencedWrite = (dialect: Pick<RunDialect, "name" | "reasonOf">) =>
 (
   id: string,

@@ -5,7 +5,7 @@ import { executeFencedWrite, orUnavailable, type RunDialect, type RunRow } from 
 import { decodeEvents, decodeKeyedRuns, decodeRuns } from "./runRows.ts"
 import { insertNotices } from "./sqlOutbox.ts"
 
-/** No row contains a NUL, and PostgreSQL rejects it. */
+/** False for a text with a NUL: no row contains one, and PostgreSQL rejects it. */
 const canOccur = (text: string | undefined) => text === undefined || !text.includes("\0")
 
 const ended = ["succeeded", "failed", "cancelled", "interrupted"]
@@ -86,7 +86,7 @@ export const makeSqlRunHistory = (dialect: RunDialect): RunHistory["Type"] => {
       sql<{ readonly state: string; readonly number: number | string }>`SELECT state, COUNT(*) AS number FROM runs
         WHERE state IN ('queued', 'running') GROUP BY state`,
       (rows) => {
-        // PostgreSQL answers a bigint, as text.
+        // PostgreSQL returns a bigint, as text.
         const of = (state: string) => Number(rows.find((row) => row.state === state)?.number ?? 0)
         return { queued: of("queued"), running: of("running") }
       }

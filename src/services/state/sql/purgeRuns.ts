@@ -2,7 +2,7 @@ import { Clock, Duration, Effect, Schedule } from "effect"
 import type { RunHistory } from "../../runs/RunHistory.ts"
 import type { Settings } from "../../settings/Settings.ts"
 
-/** Most ended runs that are stored, whatever their age. */
+/** Maximum number of stored ended runs, regardless of their age. */
 const mostEndedRuns = 10_000
 const purgePause = Duration.hours(6)
 

@@ -7,10 +7,10 @@ import type { StoredRun } from "../../runs/StoredRun.ts"
 const RunColumns = { state: RunState, data: Schema.parseJson(Run) }
 const JsonText = Schema.parseJson(Schema.Unknown)
 
-// Claims change the column `state` alone.
+// Claims change only the column `state`.
 const withState = ({ data, state }: { readonly data: Run; readonly state: RunState }): Run => ({ ...data, state })
 
-/** Decodes rows; those that another version of Berth wrote in another form are skipped. */
+/** Decodes rows; skips those that another version of Berth wrote in a different form. */
 const decodeRows = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownOption(schema)
   return (rows: ReadonlyArray<unknown>): ReadonlyArray<A> => Array.filterMap(rows, (row) => decode(row))

@@ -13,7 +13,7 @@ const decodeNotice = Schema.decodeUnknownOption(Schema.Struct({
 
 const span = (millis: number) => Duration.millis(Math.max(0, millis))
 
-/** Adds notifications; the caller's transaction decides about them. */
+/** Adds notifications within the transaction of the caller. */
 export const insertNotices = (
   { now, sql }: RunDialect,
   notices: ReadonlyArray<Notice>

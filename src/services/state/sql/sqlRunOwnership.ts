@@ -10,11 +10,11 @@ import { decodeQueueHeads, decodeStepResults, decodeStoredRuns } from "./runRows
 interface OwnershipRules {
   /** Condition for unfinished runs without a living owner. */
   readonly isUnowned: Fragment
-  /** Increments the attempt of a run, and returns its row when that was allowed. */
+  /** Increments the attempt of a run, and returns its row if the takeover is allowed. */
   readonly takeOver: (fence: RunFence) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
 }
 
-/** Part of ownership that is the same in every database: takeover, queues and the results of steps. */
+/** Part of ownership that all databases share: takeover, queues and the results of steps. */
 export const sqlRunOwnership = (
   dialect: RunDialect,
   { isUnowned, takeOver }: OwnershipRules
