@@ -17,13 +17,13 @@ const measured = [
   "hostileFiles",
   "killedDeploys",
   "runStore",
-  "socketsSoak",
+  "soaks/socketsSoak",
   "teamChurn",
-  "watchersSoak",
+  "soaks/watchersSoak",
   "wrongTokens"
 ].map(inFaults)
 // What measures the memory that is left: in processes where no file of another project ran.
-const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map(inFaults)
+const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map((name) => inFaults(`soaks/${name}`))
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and

@@ -12,7 +12,7 @@ import {
   script,
   suites
 } from "../test/fixtures/engines/engine.ts"
-import { startSshd } from "../test/fixtures/openssh.ts"
+import { startSshd } from "../test/fixtures/network/openssh.ts"
 import { shell } from "./shell.ts"
 
 /** Missing requirements of the benchmark on this machine. */

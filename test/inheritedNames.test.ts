@@ -6,8 +6,8 @@ import { readComposeFile } from "../src/pipelines/projects/compose/composeFile.t
 import { parseServiceDefinitions } from "../src/pipelines/projects/compose/serviceDefinitions.ts"
 import { readContainerConfig } from "../src/pipelines/projects/files/containerConfig.ts"
 import { listSettingsProblems, parseSettingsDocument } from "../src/services/settings/read/settingsDocument.ts"
-import { runCli } from "./fixtures/cli.ts"
-import { inheritedNames } from "./fixtures/inheritedNames.ts"
+import { inheritedNames } from "./fixtures/hostile/inheritedNames.ts"
+import { runCli } from "./fixtures/programs/cli.ts"
 import { localFilesTest } from "./layers/LocalFilesTest.ts"
 
 const inProject = (files: Readonly<Record<string, string>>) =>

@@ -4,7 +4,7 @@ import { chmod } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { spawnBerth, startBerth } from "./fixtures/berthProcess.ts"
 import { compiled } from "./fixtures/compiled.ts"
-import { settingsFileWith } from "./fixtures/service.ts"
+import { settingsFileWith } from "./fixtures/programs/service.ts"
 import { eventually } from "./sandbox/eventually.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path"
 import { spawnBerth } from "../fixtures/berthProcess.ts"
 import { compiled } from "../fixtures/compiled.ts"
 import { patience } from "../fixtures/patience.ts"
-import { settingsFileWith } from "../fixtures/service.ts"
-import { hasTerminal, type OnTerminal, onTerminal, screenOf } from "../fixtures/terminal.ts"
+import { settingsFileWith } from "../fixtures/programs/service.ts"
+import { hasTerminal, type OnTerminal, onTerminal, screenOf } from "../fixtures/programs/terminal.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 /** A directory with projects whose builds last until they are let go, and no service. */

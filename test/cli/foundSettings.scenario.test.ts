@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { compiled } from "../fixtures/compiled.ts"
-import { hasTerminal, onTerminal } from "../fixtures/terminal.ts"
+import { hasTerminal, onTerminal } from "../fixtures/programs/terminal.ts"
 
 const cli = "src/cli/berth.ts"
 const service = "src/main.ts"

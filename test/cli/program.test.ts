@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { berthCommand } from "../../src/cli/commands.ts"
 import type { CommandNode } from "../../src/cli/parse/command.ts"
 import { version } from "../../src/schema/version.ts"
-import { runCli, type Terminal } from "../fixtures/cli.ts"
+import { runCli, type Terminal } from "../fixtures/programs/cli.ts"
 
 // None of these asks a service.
 const run = (args: ReadonlyArray<string>, terminal?: Terminal) => runCli({ url: "http://127.0.0.1:1" }, args, terminal)

@@ -3,8 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { runCli } from "../fixtures/cli.ts"
-import { startService } from "../fixtures/service.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 /** Every command that asks before it changes anything, and its question. */
 const asking: ReadonlyArray<readonly [line: string, question: string]> = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { compiled } from "../fixtures/compiled.ts"
-import { settingsFileWith } from "../fixtures/service.ts"
+import { settingsFileWith } from "../fixtures/programs/service.ts"
 
 describe.skipIf(process.platform === "win32")("berth serve", () => {
   it.scopedLive("says once where it listens", () =>

@@ -4,8 +4,8 @@ import { Effect, Predicate } from "effect"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { formatUserAtMachine } from "../../src/services/local/userName.ts"
-import { runCli, type Way } from "../fixtures/cli.ts"
-import { startService } from "../fixtures/service.ts"
+import { runCli, type Way } from "../fixtures/programs/cli.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 /** Read-only commands, which run with `--json` too. */

@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { berthCommand } from "../../src/cli/commands.ts"
 import type { CommandNode } from "../../src/cli/parse/command.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { runCli } from "../fixtures/cli.ts"
-import { startService } from "../fixtures/service.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 /** Commands that go on until they are ended, or that start something outside. */
 const unending = ["serve", "sandbox", "open", "mcp", "completions"]

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeAgentLayer } from "../../src/mcp/http.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
 import { fixtureOffer } from "./offer.ts"
 

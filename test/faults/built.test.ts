@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { version } from "../../src/schema/version.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
-import { settingsFileWith } from "../fixtures/service.ts"
+import { settingsFileWith } from "../fixtures/programs/service.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 const packed = fileURLToPath(new URL("../../dist/service/berth.js", import.meta.url))

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import type { Json } from "../sandbox/request.ts"
 
 const json = (value: unknown): Json => JSON.parse(JSON.stringify(value))

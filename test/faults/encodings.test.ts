@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { docker, realDocker } from "../fixtures/docker.ts"
-import { type FaultStage, makeFaultStage } from "../fixtures/faultStage.ts"
-import { realSsh } from "../fixtures/openssh.ts"
+import { docker, realDocker } from "../fixtures/docker/docker.ts"
+import { realSsh } from "../fixtures/network/openssh.ts"
+import { type FaultStage, makeFaultStage } from "../fixtures/runs/faultStage.ts"
 
 const bom = "\uFEFF"
 const broken = Buffer.from([0xfc, 0xff, 0xc0, 0x80, 0xe2, 0x82])

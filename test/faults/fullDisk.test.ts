@@ -4,10 +4,10 @@ import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { chown, mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { docker, realDocker } from "../fixtures/docker.ts"
-import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/faultStage.ts"
-import { realSsh, run } from "../fixtures/openssh.ts"
-import { rootsPrograms } from "../fixtures/rootsPrograms.ts"
+import { docker, realDocker } from "../fixtures/docker/docker.ts"
+import { realSsh, run } from "../fixtures/network/openssh.ts"
+import { rootsPrograms } from "../fixtures/programs/rootsPrograms.ts"
+import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/runs/faultStage.ts"
 
 const megabyte = 1024 * 1024
 

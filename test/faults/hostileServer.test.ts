@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
-import { fakeSsh } from "../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../fixtures/network/fakeSsh.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 const mebibyte = 1024 * 1024

@@ -15,7 +15,7 @@ import { parseStack, stackCommand } from "../../src/remote/stack/stackCommand.ts
 import { parseStats } from "../../src/remote/stack/statsCommand.ts"
 import { parseUnhealthyLogs } from "../../src/remote/stack/unhealthyLogsCommand.ts"
 import { type AnswerLimit, countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
-import { liveHeap } from "../fixtures/heap.ts"
+import { liveHeap } from "../fixtures/programs/heap.ts"
 
 const path = "~/containers/app"
 const preflight = { remotePath: path, images: [], files: [], layers: false, thorough: false }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { spawnBerth } from "../fixtures/berthProcess.ts"
-import { freePort } from "../fixtures/freePort.ts"
+import { freePort } from "../fixtures/network/freePort.ts"
 import { emptyDirectory, ended, npmInstall, packInto, root } from "../fixtures/packed.ts"
 import { requestTo } from "../sandbox/request.ts"
 

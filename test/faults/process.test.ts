@@ -10,7 +10,7 @@ import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import type { World } from "../../src/sandbox/world.ts"
 import { spawnBerth, startBerth } from "../fixtures/berthProcess.ts"
-import { settingsFileWith } from "../fixtures/service.ts"
+import { settingsFileWith } from "../fixtures/programs/service.ts"
 import { type Answer, requestTo } from "../sandbox/request.ts"
 
 const json = { "content-type": "application/json" }

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import type { World } from "../../src/sandbox/world.ts"
-import { liveHeap } from "../fixtures/heap.ts"
-import { startService } from "../fixtures/service.ts"
+import { liveHeap } from "../fixtures/programs/heap.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 const deployOf = (world: World) => ({
   projectPath: join(world.projects, "hello"),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { exchange } from "../fixtures/exchange.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { exchange } from "../fixtures/network/exchange.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 const head = (port: number) =>
   `POST /api/servers HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n`

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
-import { realPostgres, startPostgres } from "../fixtures/postgres.ts"
-import { begin, hasBegun, isEnded, makeTeam, type Member, until } from "../fixtures/team.ts"
+import { realPostgres, startPostgres } from "../fixtures/runs/postgres.ts"
+import { begin, hasBegun, isEnded, makeTeam, type Member, until } from "../fixtures/runs/team.ts"
 import { plant } from "../layers/temporary.ts"
 
 class Postgres

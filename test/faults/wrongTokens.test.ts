@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Agent, request as send } from "node:http"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { patience } from "../fixtures/patience.ts"
-import { settingsFileWith } from "../fixtures/service.ts"
+import { settingsFileWith } from "../fixtures/programs/service.ts"
 
 const right = "token-of-ann-0123456789"
 const settings = `http:\n  tokens:\n    - { name: Ann, token: ${right}, role: operator }\n`

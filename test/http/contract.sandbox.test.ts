@@ -5,7 +5,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
 import { composeFileLimit } from "../../src/remote/server/scanCommand.ts"
 import { version } from "../../src/schema/version.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 const endpoints = [
   "GET /api/projects",

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { chmod, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeSshServer } from "../../src/sandbox/sshServer.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { type Sample, samplesIn } from "../fixtures/prometheus.ts"
-import { startService } from "../fixtures/service.ts"
+import { type Sample, samplesIn } from "../fixtures/network/prometheus.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 /** Sum of all samples: a process that has loaded the histogram twice, as one of many tests, has a series of each. */
 const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["labels"] = {}) =>

@@ -6,7 +6,7 @@ import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import type { PlatformSeed } from "../../src/sandbox/doubles/platformRecords.ts"
 import { makeGitHostDouble } from "../../src/sandbox/gitHostDouble.ts"
 import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { shared } from "../fixtures/shared.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { appendFile, chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 /** The service in its own world; builds run in `sh`, and the editor is missing. */

@@ -3,9 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { addressOf, type Field, operations, withValue } from "../fixtures/operations.ts"
-import { startService } from "../fixtures/service.ts"
-import { soundRequests } from "../fixtures/soundRequests.ts"
+import { addressOf, type Field, operations, withValue } from "../fixtures/hostile/operations.ts"
+import { soundRequests } from "../fixtures/hostile/soundRequests.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const tokens = { operator: "token-of-the-operator", viewer: "token-of-the-viewer" }

@@ -3,7 +3,7 @@ import { Duration, Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { appendFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
+import { type Service, settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 describe("the connection test over HTTP", () => {
   it.scopedLive("shows the key of a new server first, and stores and remembers nothing", () =>

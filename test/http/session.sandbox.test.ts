@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFile } from "node:fs/promises"
-import { type Reply, type Service, settingsFileWith, startService } from "../fixtures/service.ts"
+import { type Reply, type Service, settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
 
 const text = "token: general-secret # mine\ndeploy: { pull: sometimes-not }\n".replace("sometimes-not", "never") +

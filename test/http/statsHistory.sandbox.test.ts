@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 describe.skipIf(process.platform === "win32")("GET /api/servers/{id}/stats/history", { timeout: 60_000 }, () => {
   it.scopedLive("samples a server that somebody looks at", () =>

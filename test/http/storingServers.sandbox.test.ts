@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { computeFingerprint } from "../../src/services/hostKeys/hostKey.ts"
-import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 const server = { host: "attic.invalid", username: "ann", password: "x" }
 const key = (text: string) => Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from(`ssh-ed25519${text}`)])

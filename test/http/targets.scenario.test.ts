@@ -5,8 +5,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { RunsPage } from "../../src/schema/runs/Run.ts"
-import { runCli } from "../fixtures/cli.ts"
-import { type Service, startService } from "../fixtures/service.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
+import { type Service, startService } from "../fixtures/programs/service.ts"
 
 interface Scene {
   readonly service: Service

@@ -3,8 +3,8 @@ import { Effect, Exit, Scope } from "effect"
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { attributesOf, metricsOf, spansOf, startCollector, valuesOf } from "../fixtures/collector.ts"
-import { startService } from "../fixtures/service.ts"
+import { attributesOf, metricsOf, spansOf, startCollector, valuesOf } from "../fixtures/network/collector.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 describe.skipIf(process.platform === "win32")("telemetry.otlp", { timeout: 60_000 }, () => {
   it.scopedLive("exports the spans of a deploy, and the metrics of GET /api/metrics", () =>

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { compiled } from "../fixtures/compiled.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const berth = fileURLToPath(new URL("../../src/cli/berth.ts", import.meta.url))

@@ -5,10 +5,10 @@ import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFil
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "yaml"
-import { docker, realDocker, removeImages, testLabel, uniqueName } from "../fixtures/docker.ts"
-import { freePort } from "../fixtures/freePort.ts"
-import { nodeImage } from "../fixtures/nodeImage.ts"
-import { realPostgres, startPostgres } from "../fixtures/postgres.ts"
+import { docker, realDocker, removeImages, testLabel, uniqueName } from "../fixtures/docker/docker.ts"
+import { nodeImage } from "../fixtures/docker/nodeImage.ts"
+import { freePort } from "../fixtures/network/freePort.ts"
+import { realPostgres, startPostgres } from "../fixtures/runs/postgres.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)

@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { runCli } from "../fixtures/cli.ts"
-import { startService } from "../fixtures/service.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
+import { startService } from "../fixtures/programs/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
 

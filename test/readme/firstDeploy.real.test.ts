@@ -5,11 +5,11 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { compiled } from "../fixtures/compiled.ts"
-import { docker, lines, testLabel, uniqueName } from "../fixtures/docker.ts"
-import { freePort } from "../fixtures/freePort.ts"
-import { run, startSshd } from "../fixtures/openssh.ts"
+import { docker, lines, testLabel, uniqueName } from "../fixtures/docker/docker.ts"
+import { realServer } from "../fixtures/docker/realProject.ts"
+import { freePort } from "../fixtures/network/freePort.ts"
+import { run, startSshd } from "../fixtures/network/openssh.ts"
 import { ended } from "../fixtures/packed.ts"
-import { realServer } from "../fixtures/realProject.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 const busybox = spawnSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).stdout.trim()

@@ -42,7 +42,7 @@ import { usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { spawnWatched } from "../../src/services/ssh/spawnWatched.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
-import { fakeSsh } from "../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../fixtures/network/fakeSsh.ts"
 import { command, liveSsh } from "../services/ssh/live.ts"
 
 const path = "~/containers/app"

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
 import { makeCoolifyWorld } from "../../src/sandbox/vendorWorld.ts"
-import { startService } from "../fixtures/service.ts"
+import { startService } from "../fixtures/programs/service.ts"
 
 describe("the world of Coolify and Gitea", () => {
   it.scopedLive("is one that the service works with, in neutral words", () =>

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
-import { openRelay } from "../fixtures/relay.ts"
+import { openRelay } from "../fixtures/network/relay.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
 const megabyte = 1_000_000

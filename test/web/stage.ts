@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
-import { type Service, startService } from "../fixtures/service.ts"
+import { type Service, startService } from "../fixtures/programs/service.ts"
 
 const here = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const executable = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>

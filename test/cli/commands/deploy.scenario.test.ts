@@ -4,8 +4,8 @@ import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
-import { runCli } from "../../fixtures/cli.ts"
-import { startService } from "../../fixtures/service.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { startService } from "../../fixtures/programs/service.ts"
 
 class Stage extends Context.Tag("Stage")<Stage, { readonly world: World; readonly url: string }>() {}
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { runCli } from "../../fixtures/cli.ts"
-import { freePort } from "../../fixtures/freePort.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { freePort } from "../../fixtures/network/freePort.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const release = {
   id: "3",

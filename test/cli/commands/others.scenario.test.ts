@@ -4,8 +4,8 @@ import { Effect } from "effect"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { runCli } from "../../fixtures/cli.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 describe.skipIf(process.platform === "win32")("the commands that read and change", () => {
   it.scopedLive(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { runCli } from "../../fixtures/cli.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 describe("berth settings", () => {
   it.scopedLive("lists, prints and changes settings, and asks before it writes", () =>

@@ -7,8 +7,8 @@ import { join } from "node:path"
 import ssh2 from "ssh2"
 import { afterAll } from "vitest"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { runCli } from "../../fixtures/cli.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 // The files of the SSH client are in the home directory.
 const before = process.env["HOME"]

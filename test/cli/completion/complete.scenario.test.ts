@@ -6,9 +6,9 @@ import { chmodSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { scripts } from "../../../src/cli/completion/scripts.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { runCli } from "../../fixtures/cli.ts"
 import { compiled } from "../../fixtures/compiled.ts"
-import { startService } from "../../fixtures/service.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { startService } from "../../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const quoted = (words: ReadonlyArray<string>) => words.map((word) => `'${word}'`).join(" ")

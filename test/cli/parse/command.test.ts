@@ -14,7 +14,7 @@ import {
 } from "../../../src/cli/parse/parameters.ts"
 import { readArguments } from "../../../src/cli/parse/readArguments.ts"
 import { Screen } from "../../../src/cli/terminal/Screen.ts"
-import { screenInto } from "../../fixtures/runView.ts"
+import { screenInto } from "../../fixtures/programs/runView.ts"
 
 const unused = Connection.of({ open: () => Effect.dieMessage("No service is asked") })
 

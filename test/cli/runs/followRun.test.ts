@@ -5,7 +5,7 @@ import { Screen } from "../../../src/cli/terminal/Screen.ts"
 import { Berth, type StartedRun } from "../../../src/client/Berth.ts"
 import { BerthError } from "../../../src/client/BerthError.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
-import { run, screenInto } from "../../fixtures/runView.ts"
+import { run, screenInto } from "../../fixtures/programs/runView.ts"
 
 const started: StartedRun<never> = { run, events: Stream.never, result: Effect.never }
 const refused = new BerthError({ reason: "refused", status: 409, message: "The plan is outdated" })

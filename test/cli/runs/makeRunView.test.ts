@@ -3,7 +3,7 @@ import { Effect, TestClock } from "effect"
 import { makeRunView } from "../../../src/cli/runs/makeRunView.ts"
 import { Screen } from "../../../src/cli/terminal/Screen.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
-import { at, run, screenInto } from "../../fixtures/runView.ts"
+import { at, run, screenInto } from "../../fixtures/programs/runView.ts"
 
 it.effect("tells every ten seconds how far a step has come where no line can be redrawn", () =>
   Effect.gen(function*() {

@@ -5,8 +5,8 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { runCli } from "../../fixtures/cli.ts"
-import { hasTerminal, onTerminal } from "../../fixtures/terminal.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
+import { hasTerminal, onTerminal } from "../../fixtures/programs/terminal.ts"
 
 const type = "ssh-ed25519"
 const other = Buffer.concat([Buffer.from([0, 0, 0, type.length]), Buffer.from(type), Buffer.alloc(36)])

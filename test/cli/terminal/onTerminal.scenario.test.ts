@@ -6,10 +6,10 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeImageArchive } from "../../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { hiddenIn } from "../../fixtures/hiddenSigns.ts"
-import { openRelay } from "../../fixtures/relay.ts"
-import { startService } from "../../fixtures/service.ts"
-import { hasTerminal, type OnTerminal, onTerminal } from "../../fixtures/terminal.ts"
+import { hiddenIn } from "../../fixtures/hostile/hiddenSigns.ts"
+import { openRelay } from "../../fixtures/network/relay.ts"
+import { startService } from "../../fixtures/programs/service.ts"
+import { hasTerminal, type OnTerminal, onTerminal } from "../../fixtures/programs/terminal.ts"
 
 const [ctrlC, ctrlD] = ["\u0003", "\u0004"]
 const columns = 40

@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFile } from "node:fs/promises"
 import { networkInterfaces } from "node:os"
-import { exchange } from "../../fixtures/exchange.ts"
-import { addressOf, operations } from "../../fixtures/operations.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
+import { exchange } from "../../fixtures/network/exchange.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const server = JSON.stringify({ name: "a", host: "h", username: "u" })
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]

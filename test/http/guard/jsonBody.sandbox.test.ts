@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request as httpRequest } from "node:http"
 import { limits } from "../../../src/schema/words/limits.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
 

@@ -3,8 +3,8 @@ import { Effect, Schedule } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect } from "node:net"
 import { limitInFlight, maxInFlight } from "../../../src/http/listen/inFlight.ts"
-import { liveHeap } from "../../fixtures/heap.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { liveHeap } from "../../fixtures/programs/heap.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 /** A server on a free port; it is gone with the scope. */
 const serving = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>

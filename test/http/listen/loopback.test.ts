@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { isLoopback, requireToken } from "../../../src/http/listen/loopback.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
-import { settingsFileWith } from "../../fixtures/service.ts"
+import { settingsFileWith } from "../../fixtures/programs/service.ts"
 
 const own = ["localhost", "LOCALHOST", "127.0.0.1", "127.9.8.7", "::1", "[::1]", "::ffff:127.0.0.1"]
 const others = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import { exchange } from "../../fixtures/exchange.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { exchange } from "../../fixtures/network/exchange.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
 import { streamLimit } from "../../../src/schema/basics/concurrencyLimits.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const tokens = `http:
   tokens:

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeEndpointNotFound } from "../../../src/http/wire/makeEndpointNotFound.ts"
-import { addressOf, operations } from "../../fixtures/operations.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 describe("noSuchEndpoint", () => {
   it.each([

@@ -7,7 +7,7 @@ import { acquireDeployLock } from "../../../src/pipelines/activation/acquireDepl
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
 import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { startService } from "../../fixtures/service.ts"
+import { startService } from "../../fixtures/programs/service.ts"
 import { type AskedCommand, SshTest } from "../../layers/SshTest.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { docker } from "../../fixtures/docker.ts"
-import { newestOutput } from "../../fixtures/newestOutput.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { docker } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { newestOutput } from "../../fixtures/runs/newestOutput.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const title = realServer.title("what docker load and compose write on a real server")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DeployFailed } from "../../../src/schema/deploy/Deploy.ts"
-import { killScript, scene } from "../../fixtures/deployScene.ts"
+import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
 
 /** A Docker that does as it should, but for what `when` says: that fails, with these words. */

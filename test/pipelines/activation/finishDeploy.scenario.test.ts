@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 const well = `services:\n  web:\n    image: shop:latest\n    env_file: [.env]\n`

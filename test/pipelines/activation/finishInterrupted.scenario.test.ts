@@ -7,8 +7,8 @@ import { reconcileRollback } from "../../../src/pipelines/releases/reconcileRoll
 import type { OnUnhealthy } from "../../../src/schema/deploy/Deploy.ts"
 import { makeSteps, Steps } from "../../../src/services/runs/Steps.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
-import { scene } from "../../fixtures/deployScene.ts"
-import { newestRun } from "../../fixtures/newestRun.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
+import { newestRun } from "../../fixtures/runs/newestRun.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 /** A server that keeps two releases, to which images come by a new name each time. */

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 // Says something before and after it was hung up, and goes on then.

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const well = `services:\n  web:\n    image: shop:latest\n    env_file: [.env]\n`

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { join } from "node:path"
 import { makeImageArchive } from "../../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { startService } from "../../fixtures/service.ts"
+import { startService } from "../../fixtures/programs/service.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
 describe.skipIf(!existsSync("/dev/full"))("a deploy that cannot note what runs", () => {

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeF
 import { join } from "node:path"
 import { makeImageArchive } from "../../../src/sandbox/makeImageArchive.ts"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
-import { startService } from "../../fixtures/service.ts"
+import { startService } from "../../fixtures/programs/service.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const deployOf = (world: World) => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 
 const healthy = "services:\n  web:\n    image: shop:latest\n"
 const exits = `${healthy}    command: ["sh", "-c", "exit 3"]\n`

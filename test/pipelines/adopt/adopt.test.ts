@@ -4,8 +4,8 @@ import { expect } from "vitest"
 import { adopt } from "../../../src/pipelines/adopt/adopt.ts"
 import { drift } from "../../../src/pipelines/drift/drift.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
+import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 type Seed = NonNullable<PlatformTestOptions["applications"]>[number]
 

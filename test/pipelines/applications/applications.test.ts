@@ -6,8 +6,8 @@ import {
   findApplication,
   listApplications
 } from "../../../src/pipelines/applications/applications.ts"
-import { memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const applications = [
   { uuid: "a1", name: "shop", envs: { A: "1", HOST_PORT: "3000" } },

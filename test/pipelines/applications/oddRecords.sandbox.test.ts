@@ -8,8 +8,8 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { setUpWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
 import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
-import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const sound = { uuid: "app-shop", name: "shop", git_repository: "git@git.test:2004/ann/shop.git" }

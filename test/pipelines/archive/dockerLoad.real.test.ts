@@ -8,7 +8,14 @@ import { findKnownLayers } from "../../../src/pipelines/archive/findKnownLayers.
 import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
 import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { buildImage, containerdKeepsImages, docker, realDocker, saveImage, uniqueName } from "../../fixtures/docker.ts"
+import {
+  buildImage,
+  containerdKeepsImages,
+  docker,
+  realDocker,
+  saveImage,
+  uniqueName
+} from "../../fixtures/docker/docker.ts"
 import { laidOut, realArchive, realArchives } from "./archiveOf.ts"
 
 const isContainerd = realDocker.available && containerdKeepsImages()

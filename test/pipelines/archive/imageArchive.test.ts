@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { computePaddedSize } from "../../../src/pipelines/archive/tarHeader.ts"
-import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/tar.ts"
+import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/docker/tar.ts"
 import { packings, readArchive } from "./archiveOf.ts"
 
 const shop = { repoTags: ["shop:latest", "shop:2"], layers: ["base", "app"] }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { gzipSync } from "node:zlib"
 import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
-import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/tar.ts"
+import { classicArchive, diffId, imageId, ociArchive, sha256, tar, type TarEntry } from "../../fixtures/docker/tar.ts"
 import { archiveLayer, laidOut, packings, partOf, readArchive, realArchive, realArchives } from "./archiveOf.ts"
 
 const base = "b".repeat(700_001)

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { isEmptyBlock, parseFields, parseHeader } from "../../../src/pipelines/archive/tarHeader.ts"
-import { tar } from "../../fixtures/tar.ts"
+import { tar } from "../../fixtures/docker/tar.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

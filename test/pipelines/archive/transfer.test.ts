@@ -12,7 +12,7 @@ import {
   listArchiveNames
 } from "../../../src/pipelines/archive/transfer.ts"
 import type { DeployFile } from "../../../src/pipelines/projects/deployFiles.ts"
-import { classicArchive, diffId, type ImageFixture, imageId, sha256, tar } from "../../fixtures/tar.ts"
+import { classicArchive, diffId, type ImageFixture, imageId, sha256, tar } from "../../fixtures/docker/tar.ts"
 import { readArchive, realArchive } from "./archiveOf.ts"
 
 const file: DeployFile = { name: "shop.tar", path: "/p/shop.tar", size: 100_000, mode: "644" }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { bridgedProject, proxyHost } from "../../fixtures/bridgedProject.ts"
-import { followingProxy, requestsTo } from "../../fixtures/followingProxy.ts"
-import { nginxFollowing, realNginx } from "../../fixtures/nginx.ts"
-import { realServer } from "../../fixtures/realProject.ts"
+import { bridgedProject, proxyHost } from "../../fixtures/docker/bridgedProject.ts"
+import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
+import { realServer } from "../../fixtures/docker/realProject.ts"
+import { nginxFollowing, realNginx } from "../../fixtures/network/nginx.ts"
 
 // Traefik's own throttle, and the settings' own default.
 const throttleMillis = 2_000

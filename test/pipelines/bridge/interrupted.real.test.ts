@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { type BridgedProject, bridgedProject, until, untilStep } from "../../fixtures/bridgedProject.ts"
-import { realServer } from "../../fixtures/realProject.ts"
-import { openRelay } from "../../fixtures/relay.ts"
+import { type BridgedProject, bridgedProject, until, untilStep } from "../../fixtures/docker/bridgedProject.ts"
+import { realServer } from "../../fixtures/docker/realProject.ts"
+import { openRelay } from "../../fixtures/network/relay.ts"
 
 const settings = { "proxy.settle": Duration.millis(700) }
 

@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import * as edit from "../../../src/pipelines/routes/editRoutes.ts"
 import { addRoute } from "../../../src/pipelines/routes/routes.ts"
-import { followingProxy, requestsTo } from "../../fixtures/followingProxy.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
-import { rootsDirectory } from "../../fixtures/rootsPrograms.ts"
+import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
+import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 
 const names = ["one", "two"] as const
 const hostOf = (name: string) => `${name}.example.com`

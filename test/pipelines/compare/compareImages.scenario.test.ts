@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { compare } from "../../../src/pipelines/compare/compare.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
 
 const staged = (options?: Parameters<typeof scene>[0]) =>

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { docker } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
-import { runnableImage } from "../../fixtures/runnableImage.ts"
+import { docker } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
+import { runnableImage } from "../../fixtures/docker/runnableImage.ts"
 
 const title = realServer.title("a plan of a deploy to a real server")
 

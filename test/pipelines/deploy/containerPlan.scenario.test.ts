@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { formatBytes } from "../../../src/schema/words/formatBytes.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 /** Every file below a directory, with what is in it. */

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs"
 import { copyFile, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { docker } from "../../fixtures/docker.ts"
+import { docker } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
 import { patience } from "../../fixtures/patience.ts"
-import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)

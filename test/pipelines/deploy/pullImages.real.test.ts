@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { docker, removeImages } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
-import { startRegistry } from "../../fixtures/registry.ts"
+import { docker, removeImages } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
+import { startRegistry } from "../../fixtures/docker/registry.ts"
 
 const title = realServer.title("a stack whose images come from a registry")
 

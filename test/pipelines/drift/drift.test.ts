@@ -6,8 +6,8 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Notifier } from "../../../src/services/notify/Notifier.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
-import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const entries = [

@@ -3,8 +3,8 @@ import { Effect, FastCheck as fc } from "effect"
 import { drift } from "../../../src/pipelines/drift/drift.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { inPart } from "../../fixtures/thorough.ts"
-import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
+import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 import { agreed, declare, entry, history, manual, repositories, request, steps } from "./histories.ts"
 
 type Manual = keyof typeof manual

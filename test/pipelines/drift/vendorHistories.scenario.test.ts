@@ -1,8 +1,8 @@
 import { describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
 import type { HookChanges } from "../../../src/sandbox/doubles/gitHostFields.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
-import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 import { entry, history, manual, repositories, steps, withApp } from "./histories.ts"
 
 const eachHook = (change: HookChanges) =>

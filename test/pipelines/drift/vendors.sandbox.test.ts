@@ -6,8 +6,8 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { differencesIn } from "../../../src/schema/applications/Drift.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
-import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const entry = { name: "shop", buildpack: "autopack", port: 3000, domain: "shop.example.com" }

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { makeCoolifyWorld } from "../../../src/sandbox/vendorWorld.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { version } from "../../../src/schema/version.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const dependenciesOf = (body: unknown): ReadonlyArray<unknown> =>

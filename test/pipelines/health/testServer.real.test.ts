@@ -4,7 +4,7 @@ import { testServer } from "../../../src/pipelines/health/testServer.ts"
 import { computeFingerprint } from "../../../src/services/hostKeys/hostKey.ts"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
-import { leftovers, realSsh, RealSshd, type SshUser } from "../../fixtures/openssh.ts"
+import { leftovers, realSsh, RealSshd, type SshUser } from "../../fixtures/network/openssh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 

@@ -4,7 +4,7 @@ import { execFile, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { renderDockerIgnore } from "../../../src/pipelines/init/renderDockerIgnore.ts"
-import { docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
+import { docker, realDocker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const run = promisify(execFile)

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { renderShellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
-import { docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
+import { docker, realDocker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Metric, MetricBoundaries } from "effect"
 import { escapeLabel, formatMetrics } from "../../../src/pipelines/metrics/exposition.ts"
-import { samplesIn } from "../../fixtures/prometheus.ts"
+import { samplesIn } from "../../fixtures/network/prometheus.ts"
 
 const recorded = Effect.map(
   Metric.snapshot,

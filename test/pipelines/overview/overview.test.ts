@@ -7,11 +7,11 @@ import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { gitHostTest } from "../../layers/GitHostTest.ts"
 import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
-import { everySetting } from "../../layers/memoryWorld.ts"
 import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { type SettingsFixture, settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type AskedCommand, SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
+import { everySetting } from "../../layers/worlds/memoryWorld.ts"
 
 const root = "/srv/projects"
 const project = (name: string, serverId: string | null, more: Readonly<Record<string, LocalFixture>> = {}) =>

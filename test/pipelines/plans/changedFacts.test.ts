@@ -3,7 +3,7 @@ import { changedFacts } from "../../../src/pipelines/plans/changedFacts.ts"
 import type { FactKinds } from "../../../src/pipelines/plans/Fact.ts"
 import { computePlanHash } from "../../../src/pipelines/plans/planHash.ts"
 import { digestLength } from "../../../src/services/secrets/planHashDigest.ts"
-import { sha256 } from "../../fixtures/tar.ts"
+import { sha256 } from "../../fixtures/docker/tar.ts"
 
 const digest = (text: string) => sha256(text).slice(0, digestLength)
 const kinds: FactKinds = {

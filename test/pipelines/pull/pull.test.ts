@@ -9,7 +9,7 @@ import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/servers
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { type RemoteEntry, Sftp } from "../../../src/services/ssh/Sftp.ts"
-import { liveHeap } from "../../fixtures/heap.ts"
+import { liveHeap } from "../../fixtures/programs/heap.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type RemoteFixture, SftpTest } from "../../layers/SftpTest.ts"

@@ -6,7 +6,7 @@ import { compareReleases } from "../../../src/pipelines/releases/compareReleases
 import { planRollback } from "../../../src/pipelines/releases/planRollback.ts"
 import type { ChangedFile } from "../../../src/schema/deploy/ChangedFile.ts"
 import { CurrentCaller } from "../../../src/services/access/Caller.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 
 const remotePath = "~/containers/shop"
 const noVariables = { added: [], changed: [], removed: [] }

@@ -6,9 +6,9 @@ import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { listReleases } from "../../../src/pipelines/releases/listReleases.ts"
 import { rollback } from "../../../src/pipelines/releases/rollback.ts"
-import { docker, lines, testLabel } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
-import { markLabel, runnableImage } from "../../fixtures/runnableImage.ts"
+import { docker, lines, testLabel } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
+import { markLabel, runnableImage } from "../../fixtures/docker/runnableImage.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 

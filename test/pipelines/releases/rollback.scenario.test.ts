@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from "node:path"
 import { planRollback } from "../../../src/pipelines/releases/planRollback.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { killScript, scene } from "../../fixtures/deployScene.ts"
+import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
 import { thorough } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 

@@ -6,11 +6,11 @@ import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
-import { stored, storedRun } from "../../fixtures/storedRuns.ts"
+import { stored, storedRun } from "../../fixtures/runs/storedRuns.ts"
 import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
-import { memoryWorld } from "../../layers/memoryWorld.ts"
 import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
 import { SftpTest } from "../../layers/SftpTest.ts"
+import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 it.scoped("recovers unfinished runs once the store can be used, however late", () =>
   Effect.gen(function*() {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
 import { scan } from "../../../src/pipelines/servers/scan.ts"
-import { worlds } from "../../fixtures/servers.ts"
+import { worlds } from "../../fixtures/network/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 

@@ -5,8 +5,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
-import { docker, lines } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
+import { docker, lines } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
 import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { killScript, scene } from "../../fixtures/deployScene.ts"
+import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 const actions: ReadonlyArray<StackAction> = ["stop", "start", "restart", "remove"]

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { deployTargets } from "../../../src/pipelines/targets/deployTargets.ts"
-import { docker, lines } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { docker, lines } from "../../fixtures/docker/docker.ts"
+import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
 
 const title = realServer.title("a deploy to several targets on a real server")
 

@@ -7,7 +7,7 @@ import { planTargets } from "../../../src/pipelines/targets/planTargets.ts"
 import { isEnded } from "../../../src/schema/runs/Run.ts"
 import type { TargetsDeployRequest } from "../../../src/schema/targets/Targets.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { scene } from "../../fixtures/docker/deployScene.ts"
 
 const paths = ["~/containers/one", "~/containers/two", "~/containers/three"]
 

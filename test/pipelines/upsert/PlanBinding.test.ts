@@ -11,9 +11,9 @@ import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
-import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
+import { declaring, type MemoryWorld, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const hookUrl = "http://platform.test/webhooks/source/githost/events/manual"

@@ -5,10 +5,10 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import type { CallPattern } from "../../../src/sandbox/doubles/httpDouble.ts"
 import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
-import { Vendors, type VendorWorld, vendorWorld } from "../../layers/vendorWorld.ts"
-import { shown } from "../../layers/wireWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, type VendorWorld, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
+import { shown } from "../../layers/worlds/wireWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const gitUrl = "git@git.test:2004/ann/shop.git"

@@ -3,9 +3,9 @@ import { Duration, Effect } from "effect"
 import { expect } from "vitest"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
-import { sent, type WireWorld, wireWorld } from "../../layers/wireWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { sent, type WireWorld, wireWorld } from "../../layers/worlds/wireWorld.ts"
 import { plainFile } from "../routes/proxyFiles.ts"
 
 const request = { projectPath: "/srv/shop" }

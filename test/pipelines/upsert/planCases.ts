@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
-import { declaring, type MemoryWorld } from "../../layers/memoryWorld.ts"
+import { declaring, type MemoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const hookUrl = "http://platform.test/webhooks/source/githost/events/manual"
 const entry = { name: "shop", port: 3000, domain: "shop.example.com" }

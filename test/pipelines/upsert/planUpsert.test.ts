@@ -7,9 +7,9 @@ import { planUpsert } from "../../../src/pipelines/upsert/planUpsert.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
-import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
+import { declaring, type MemoryWorld, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 import { live, planCases, there } from "./planCases.ts"
 
 const request = { projectPath: "/srv/shop" }

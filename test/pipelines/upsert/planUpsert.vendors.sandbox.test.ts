@@ -6,8 +6,8 @@ import { planUpsert } from "../../../src/pipelines/upsert/planUpsert.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { differencesIn } from "../../../src/schema/applications/Drift.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
-import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const app = { name: "shop", uuid: "app-shop", git_repository: "git@git.test:2004/ann/shop.git" }

@@ -4,8 +4,8 @@ import { expect } from "vitest"
 import { upsert } from "../../../src/pipelines/upsert/upsert.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localText } from "../../layers/LocalFilesTest.ts"
-import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const projectPath = "/srv/shop"
 

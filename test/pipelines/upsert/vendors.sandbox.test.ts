@@ -15,9 +15,9 @@ import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { contracts } from "../../fixtures/contracts.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
 import type { ProxyFileText } from "../../layers/ProxyFileTest.ts"
-import { Vendors, vendors, type VendorWorld, vendorWorld } from "../../layers/vendorWorld.ts"
+import { declaring } from "../../layers/worlds/memoryWorld.ts"
+import { Vendors, vendors, type VendorWorld, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const gitUrl = "git@git.test:2004/ann/shop.git"

@@ -4,7 +4,7 @@ import { verify } from "../../../src/pipelines/verify/verify.ts"
 import { HttpsFailed } from "../../../src/schema/applications/Verify.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { HttpsProbe } from "../../../src/services/tls/HttpsProbe.ts"
-import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
+import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const stuck = Effect.uninterruptible(Effect.never)

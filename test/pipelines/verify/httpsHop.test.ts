@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { readPlan } from "../../../src/pipelines/upsert/inputs/readPlan.ts"
 import { checkHttps } from "../../../src/pipelines/verify/httpsHop.ts"
 import { HttpsProbe, type HttpsQuestion } from "../../../src/services/tls/HttpsProbe.ts"
-import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const domain = "shop.example.com"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { ensureHook, removeHooks } from "../../../src/pipelines/webhooks/pushHook.ts"
-import { Doubles, wireWorld } from "../../layers/wireWorld.ts"
+import { Doubles, wireWorld } from "../../layers/worlds/wireWorld.ts"
 
 const url = "https://platform.test/hooks"
 const repository = { owner: "ann", name: "shop" }

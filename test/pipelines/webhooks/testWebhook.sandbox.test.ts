@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { testWebhook } from "../../../src/pipelines/webhooks/testWebhook.ts"
 import { setUpWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
-import { Vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { Vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const apps = [{ uuid: "a1", name: "shop", git_repository: "git@git.test:2004/ann/shop.git", git_branch: "master" }]
 

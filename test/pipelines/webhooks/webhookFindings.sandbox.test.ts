@@ -4,7 +4,7 @@ import { setUpWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/we
 import type { StoredHook } from "../../../src/sandbox/doubles/gitHostState.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { inPart } from "../../fixtures/thorough.ts"
-import { type Vendor, vendors, type VendorWorld, vendorWorld } from "../../layers/vendorWorld.ts"
+import { type Vendor, vendors, type VendorWorld, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
 const apps = [{ uuid: "a1", name: "shop", git_repository: "git@git.test:2004/ann/shop.git", git_branch: "main" }]
 const urlFor = (vendor: Vendor) =>

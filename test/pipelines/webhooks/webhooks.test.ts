@@ -5,8 +5,8 @@ import { testWebhook } from "../../../src/pipelines/webhooks/testWebhook.ts"
 import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
 import type { StoredHook } from "../../../src/sandbox/doubles/gitHostState.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
-import { type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { type MemoryWorld, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const webhookUrl = "http://platform.test/webhooks/source/githost/events/manual"
 const address = (repo: string) => `git@git.test:2004/ann/${repo}.git`

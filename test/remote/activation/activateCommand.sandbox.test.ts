@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { activateCommand } from "../../../src/remote/activation/activateCommand.ts"
-import { activation } from "../../fixtures/activation.ts"
+import { activation } from "../../fixtures/docker/activation.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

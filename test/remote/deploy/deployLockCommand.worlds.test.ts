@@ -7,9 +7,9 @@ import { deployLockCommand } from "../../../src/remote/deploy/deployLockCommand.
 import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { realSsh, startSshd } from "../../fixtures/openssh.ts"
-import { programDirectory } from "../../fixtures/rootsPrograms.ts"
-import { sshdWorld, sshdWorlds, worlds } from "../../fixtures/servers.ts"
+import { realSsh, startSshd } from "../../fixtures/network/openssh.ts"
+import { sshdWorld, sshdWorlds, worlds } from "../../fixtures/network/servers.ts"
+import { programDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 import { command, liveSsh } from "../../services/ssh/live.ts"
 

@@ -7,7 +7,7 @@ import {
   preflightCommand,
   type PreflightQuestions
 } from "../../../src/remote/deploy/preflightCommand.ts"
-import { sha256 } from "../../fixtures/tar.ts"
+import { sha256 } from "../../fixtures/docker/tar.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { readFile, stat, symlink } from "node:fs/promises"
 import { join } from "node:path"
 import { parseReceived, uploadCommand } from "../../../src/remote/deploy/uploadCommand.ts"
-import { sha256 } from "../../fixtures/tar.ts"
+import { sha256 } from "../../fixtures/docker/tar.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

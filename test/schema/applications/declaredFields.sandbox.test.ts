@@ -58,8 +58,8 @@ const [
   import("../../../src/services/local/LocalFiles.ts"),
   import("../../../src/services/platform/discloseRecord.ts"),
   import("../../../src/services/platform/Platform.ts"),
-  import("../../layers/memoryWorld.ts"),
-  import("../../layers/vendorWorld.ts")
+  import("../../layers/worlds/memoryWorld.ts"),
+  import("../../layers/worlds/vendorWorld.ts")
 ])
 vi.doUnmock("../../../src/schema/applications/declaredFields.ts")
 vi.resetModules()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { escapeText, escapeTextLines } from "../../../src/schema/words/escaped.ts"
-import { hiddenIn, hiddenSigns, withHiddenSigns } from "../../fixtures/hiddenSigns.ts"
+import { hiddenIn, hiddenSigns, withHiddenSigns } from "../../fixtures/hostile/hiddenSigns.ts"
 
 const half = FastCheck.constantFrom("\ud83d", "\udc69")
 const text = FastCheck.array(

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Metric, MetricState } from "effect"
 import type { RunStep } from "../../../src/schema/runs/Run.ts"
 import { countRun } from "../../../src/services/metrics/metrics.ts"
-import { at, run } from "../../fixtures/runView.ts"
+import { at, run } from "../../fixtures/programs/runView.ts"
 
 /** Counts by name and labels; a process of many tests may have two series of the same ones. */
 const counts = Effect.map(Metric.snapshot, (pairs) => {

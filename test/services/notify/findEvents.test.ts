@@ -4,7 +4,7 @@ import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/Notif
 import type { Run } from "../../../src/schema/runs/Run.ts"
 import { findEvents } from "../../../src/services/notify/findEvents.ts"
 import { buildRunNotices } from "../../../src/services/notify/notices.ts"
-import { storedRun } from "../../fixtures/storedRuns.ts"
+import { storedRun } from "../../fixtures/runs/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }
 const steps: Run["steps"] = [

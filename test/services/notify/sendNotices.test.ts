@@ -5,7 +5,7 @@ import { Post, PostFailed } from "../../../src/services/notify/Post.ts"
 import { sendNotices } from "../../../src/services/notify/sendNotices.ts"
 import { Outbox } from "../../../src/services/runs/Outbox.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
-import { noticeTo } from "../../fixtures/outbox.ts"
+import { noticeTo } from "../../fixtures/runs/outbox.ts"
 import { makeOutboxMemory } from "../../layers/OutboxMemory.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 

@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
 import { scrubSecrets, secretsInUse } from "../../../src/services/secrets/secretsInUse.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
-import { settingsFileWith } from "../../fixtures/service.ts"
+import { settingsFileWith } from "../../fixtures/programs/service.ts"
 
 const every = `token: general-token
 platform: { token: platform-token }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Config, Console, Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
 import { listSettingsProblems, parseSettingsDocument } from "../../../src/services/settings/read/settingsDocument.ts"
-import { fuzzSettings } from "../../fixtures/fuzzSettings.ts"
-import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { fuzzSettings } from "../../fixtures/hostile/fuzzSettings.ts"
+import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const unworded = /undefined|\[object|Internal error|Expected |TypeError|\bat .*:\d+:\d+/
 

@@ -5,7 +5,7 @@ import { readdir, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
-import { settingsFileWith } from "../../fixtures/service.ts"
+import { settingsFileWith } from "../../fixtures/programs/service.ts"
 
 const live = (file: string) => Layer.provide(servicesLive(file), NodeContext.layer)
 

@@ -3,7 +3,7 @@ import { Effect, Fiber, TestClock, TestServices } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
 import { command, eventually, liveSsh } from "./live.ts"
 
 const becomes = (what: Effect.Effect<number>, number: number) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { FirstContact, FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
-import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { command, eventually } from "./live.ts"
 

@@ -15,7 +15,7 @@ import {
 import { join } from "node:path"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { realSsh, RealSshd } from "../../fixtures/openssh.ts"
+import { realSsh, RealSshd } from "../../fixtures/network/openssh.ts"
 import { command, liveSsh } from "./live.ts"
 
 const whole = <E>(content: Stream.Stream<Uint8Array, E>) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import type { SFTPWrapper } from "ssh2"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
-import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
 import { liveSsh } from "./live.ts"
 
 const content = Buffer.from("all of it ".repeat(10_000))

@@ -3,7 +3,7 @@ import { Effect, Fiber, Option, Stream, TestClock, TestServices } from "effect"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
-import { realSsh, startSshd } from "../../fixtures/openssh.ts"
+import { realSsh, startSshd } from "../../fixtures/network/openssh.ts"
 import { liveSsh } from "./live.ts"
 
 describe.skipIf(!realSsh.available)(realSsh.title("SftpLive where the server's disk hangs"), () => {

@@ -3,8 +3,8 @@ import { Chunk, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from 
 import { createHash, randomBytes } from "node:crypto"
 import { makeLineLimit } from "../../../src/services/ssh/AnswerLimit.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { realSsh, RealSshd, run, startSshd } from "../../fixtures/openssh.ts"
-import type { SshUser } from "../../fixtures/openssh.ts"
+import { realSsh, RealSshd, run, startSshd } from "../../fixtures/network/openssh.ts"
+import type { SshUser } from "../../fixtures/network/openssh.ts"
 import { command, eventually, liveSsh } from "./live.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")

@@ -4,8 +4,8 @@ import { createHash, randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { leftovers, realSsh, RealSshd } from "../../fixtures/openssh.ts"
-import type { SshUser } from "../../fixtures/openssh.ts"
+import { leftovers, realSsh, RealSshd } from "../../fixtures/network/openssh.ts"
+import type { SshUser } from "../../fixtures/network/openssh.ts"
 import { command, liveSsh } from "./live.ts"
 
 const root = (script: string, stdin?: string | Uint8Array) =>

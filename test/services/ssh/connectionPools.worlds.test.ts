@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { TooManyFollowers } from "../../../src/schema/servers/Ssh.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { worlds } from "../../fixtures/servers.ts"
+import { worlds } from "../../fixtures/network/servers.ts"
 import { command, liveSsh } from "./live.ts"
 
 const following = command("cat", { pool: "followers" })

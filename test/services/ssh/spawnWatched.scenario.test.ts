@@ -3,7 +3,7 @@ import { Effect, Exit, Schedule, Stream } from "effect"
 import type { Writable } from "node:stream"
 import type { ServerChannel } from "ssh2"
 import { spawnWatched, type WatchOptions } from "../../../src/services/ssh/spawnWatched.ts"
-import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
 import { command, liveSsh } from "./live.ts"
 
 /** Writes for as long as somebody takes it. */

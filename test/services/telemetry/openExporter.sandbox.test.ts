@@ -4,8 +4,8 @@ import { PostLive } from "../../../src/services/notify/PostLive.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import type { ExportSpan } from "../../../src/services/telemetry/ExportSpan.ts"
 import { openExporter } from "../../../src/services/telemetry/openExporter.ts"
-import { metricsOf, resourcesOf, spansOf, startCollector, valuesOf } from "../../fixtures/collector.ts"
-import { freePort } from "../../fixtures/freePort.ts"
+import { metricsOf, resourcesOf, spansOf, startCollector, valuesOf } from "../../fixtures/network/collector.ts"
+import { freePort } from "../../fixtures/network/freePort.ts"
 
 const services = Layer.merge(PostLive, InstanceLive)
 

@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Schema } from "effect"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
 import { makeSteps, Steps } from "../../../../src/services/runs/Steps.ts"
 import { localText } from "../../../layers/LocalFilesTest.ts"
-import { declaring, memoryWorld } from "../../../layers/memoryWorld.ts"
+import { declaring, memoryWorld } from "../../../layers/worlds/memoryWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const world = { files: declaring({ name: "shop", port: 3000, domain: "shop.example.com" }) }

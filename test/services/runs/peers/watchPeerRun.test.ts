@@ -3,7 +3,7 @@ import { Chunk, Effect, Option, Stream } from "effect"
 import type { Run, RunEvent } from "../../../../src/schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../../src/schema/runs/runFailures.ts"
 import { watchPeerRun } from "../../../../src/services/runs/peers/watchPeerRun.ts"
-import { storedRun } from "../../../fixtures/storedRuns.ts"
+import { storedRun } from "../../../fixtures/runs/storedRuns.ts"
 
 const step = (done: number) => ({
   step: "upload",

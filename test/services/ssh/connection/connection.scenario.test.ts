@@ -6,7 +6,7 @@ import type { Server, Socket } from "node:net"
 import { join } from "node:path"
 import type { ServerAccess } from "../../../../src/schema/servers/Server.ts"
 import { Ssh } from "../../../../src/services/ssh/Ssh.ts"
-import { fakeSsh } from "../../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../../fixtures/network/fakeSsh.ts"
 import { temporaryDirectory } from "../../../layers/temporary.ts"
 import { command, liveSsh } from "../live.ts"
 

@@ -3,8 +3,8 @@ import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import type { Credentials, ServerAccess } from "../../../../src/schema/servers/Server.ts"
 import { Ssh } from "../../../../src/services/ssh/Ssh.ts"
-import { realSsh, RealSshd, run } from "../../../fixtures/openssh.ts"
-import type { SshUser } from "../../../fixtures/openssh.ts"
+import { realSsh, RealSshd, run } from "../../../fixtures/network/openssh.ts"
+import type { SshUser } from "../../../fixtures/network/openssh.ts"
 import { command, eventually, liveSsh } from "../live.ts"
 
 const occurrences = (text: string, part: string | RegExp) => text.split(part).length - 1

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FiberId, Scope } from "effect"
 import ssh2 from "ssh2"
 import { forward } from "../../../../src/services/ssh/connection/throughJump.ts"
-import { fakeSsh } from "../../../fixtures/fakeSsh.ts"
+import { fakeSsh } from "../../../fixtures/network/fakeSsh.ts"
 import { eventually } from "../live.ts"
 
 /** A client that calls back at the moment in which a forwarded channel opens. */

@@ -24,7 +24,7 @@ import { LocalFilesLive } from "../../../../src/services/local/LocalFilesLive.ts
 import { servicesLive } from "../../../../src/services/ServicesLive.ts"
 import { isOfThisMachine } from "../../../../src/services/state/discovery/serviceFile.ts"
 import { findService, type LiveService } from "../../../../src/services/state/discovery/serviceFile.ts"
-import { settingsFileWith } from "../../../fixtures/service.ts"
+import { settingsFileWith } from "../../../fixtures/programs/service.ts"
 import { requestTo } from "../../../sandbox/request.ts"
 
 const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer))

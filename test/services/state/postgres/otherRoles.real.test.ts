@@ -5,8 +5,8 @@ import { Client } from "pg"
 import { instanceLocks } from "../../../../src/services/state/postgres/pgLease.ts"
 import { openPgLink } from "../../../../src/services/state/postgres/pgLink.ts"
 import { makePgRunStore } from "../../../../src/services/state/postgres/pgRunStore.ts"
-import { realPostgres, startPostgres } from "../../../fixtures/postgres.ts"
-import { stored, storedRun as run } from "../../../fixtures/storedRuns.ts"
+import { realPostgres, startPostgres } from "../../../fixtures/runs/postgres.ts"
+import { stored, storedRun as run } from "../../../fixtures/runs/storedRuns.ts"
 
 class Postgres
   extends Context.Tag("test/Postgres")<Postgres, Effect.Effect.Success<ReturnType<typeof startPostgres>>>()

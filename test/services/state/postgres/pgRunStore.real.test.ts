@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto"
 import type { Run } from "../../../../src/schema/runs/Run.ts"
 import type { RunStore } from "../../../../src/services/runs/RunStore.ts"
 import { makePgRunStore } from "../../../../src/services/state/postgres/pgRunStore.ts"
-import { noticeTo, outboxBehaves } from "../../../fixtures/outbox.ts"
-import { realPostgres, startPostgres } from "../../../fixtures/postgres.ts"
-import { behaves, stored, storedRun as run } from "../../../fixtures/storedRuns.ts"
+import { noticeTo, outboxBehaves } from "../../../fixtures/runs/outbox.ts"
+import { realPostgres, startPostgres } from "../../../fixtures/runs/postgres.ts"
+import { behaves, stored, storedRun as run } from "../../../fixtures/runs/storedRuns.ts"
 
 class Postgres
   extends Context.Tag("test/Postgres")<Postgres, Effect.Effect.Success<ReturnType<typeof startPostgres>>>()
