@@ -9,88 +9,93 @@ import { readSshHost, type SshSetting, withTokens } from "./sshConfig.ts"
 
 const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
 
+type Field = SshDefaults["from"][number]["field"]
+type Fill = (text: string) => Option.Option<string>
+
+/** Collects the origin of each default, and warnings about settings that were left out. */
+const makeOrigins = (unread: ReadonlyArray<string>) => {
+  const from: Array<SshDefaults["from"][number]> = []
+  const warnings = [...unread]
+  return {
+    from,
+    warnings,
+    taken: (field: Field, { file, line }: SshSetting): void => void from.push({ field, file, line }),
+    leftOut: ({ file, line, value }: SshSetting): void => void warnings.push(`${file}:${line}: ${value} was left out`)
+  }
+}
+type Origins = ReturnType<typeof makeOrigins>
+
+/** First IdentityFile that exists; `none` ends the list. */
+const findKeyFile = Effect.fn("findKeyFile")(function*(
+  identityFiles: ReadonlyArray<SshSetting>,
+  fill: Fill,
+  { leftOut, taken }: Origins
+) {
+  const files = yield* LocalFiles
+  const { directory, home } = yield* SshClient
+  const toAbsolute = (text: string) =>
+    text.startsWith("~/") ? `${home}${text.slice(1)}` : text.startsWith("/") ? text : `${directory}/${text}`
+  for (const setting of identityFiles) {
+    if (setting.value.toLowerCase() === "none") break
+    const path = Option.map(fill(setting.value), toAbsolute)
+    if (Option.isNone(path)) leftOut(setting)
+    else if (Option.isSome(yield* Effect.orElseSucceed(files.find(path.value), Option.none))) {
+      taken("privateKey", setting)
+      return path.value
+    }
+  }
+  return null
+})
+
+/** Reads the first one of ProxyJump and ProxyCommand, which is the one that applies. */
+const readProxy = (values: ReadonlyMap<string, SshSetting>, fill: Fill, { taken, warnings }: Origins) => {
+  const direct = { jump: null, jumpRefused: null, proxyCommand: null }
+  const [first] = [...values].filter(([keyword]) => keyword === "proxyjump" || keyword === "proxycommand")
+  if (first === undefined || first[1].value.toLowerCase() === "none") return direct
+  const [keyword, setting] = first
+  if (keyword === "proxycommand") return { ...direct, proxyCommand: setting.value.slice(0, 300) }
+  const jump = Option.filter(fill(setting.value), (text) => parseJumpHosts(text) !== undefined)
+  if (Option.isSome(jump)) {
+    taken("jump", setting)
+    return { ...direct, jump: jump.value }
+  }
+  // Without its jump hosts, the address may belong to another machine.
+  const jumpRefused = `${setting.file}:${setting.line}: ${cut(setting.value)} ${jumpShape}`
+  warnings.push(jumpRefused)
+  return { ...direct, jumpRefused }
+}
+
 /** Defaults for a host or alias from `~/.ssh/config` and `known_hosts` of this machine's user. */
 export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
   { host: alias }: { readonly host: string }
 ): Effect.fn.Return<SshDefaults, never, LocalFiles> {
-  const files = yield* LocalFiles
   const client = yield* SshClient
-  const { directory, home } = client
-  const { identityFiles, isNamed, unread, values } = yield* readSshHost(home, directory, alias)
-  const warnings = [...unread]
-  const from: Array<SshDefaults["from"][number]> = []
-  const taken = (field: SshDefaults["from"][number]["field"], { file, line }: SshSetting): void => {
-    from.push({ field, file, line })
+  const { identityFiles, isNamed, unread, values } = yield* readSshHost(client.home, client.directory, alias)
+  const origins = makeOrigins(unread)
+  const read = <A>(field: Field, keyword: string, decode: (text: string) => Option.Option<A>): Option.Option<A> => {
+    const setting = values.get(keyword)
+    if (setting === undefined) return Option.none()
+    const value = decode(setting.value)
+    if (Option.isSome(value)) origins.taken(field, setting)
+    else origins.leftOut(setting)
+    return value
   }
-  const leftOut = ({ file, line, value }: SshSetting): void => {
-    warnings.push(`${file}:${line}: ${value} was left out`)
-  }
-
-  const hostName = values.get("hostname")
-  const named = hostName === undefined ? Option.none() : withTokens(hostName.value, { h: alias })
-  if (hostName !== undefined && Option.isSome(named)) taken("host", hostName)
-  else if (hostName !== undefined) leftOut(hostName)
-  const host = Option.getOrElse(named, () => alias)
-  const written = values.get("port")
-  const port = written !== undefined && isPort(written.value) ? Number(written.value) : null
-  if (written !== undefined && port !== null) taken("port", written)
-  else if (written !== undefined) leftOut(written)
-  const remote = values.get("user")
-  if (remote !== undefined) taken("username", remote)
-  const username = remote?.value ?? client.user
-
-  let privateKey: string | null = null
-  for (const setting of identityFiles) {
-    if (setting.value.toLowerCase() === "none") break
-    const filled = withTokens(setting.value, {
-      d: home,
-      h: host,
-      n: alias,
-      r: username,
-      get u() {
-        return client.user
-      },
-      p: String(port ?? usualSshPort)
-    })
-    const path = Option.map(
-      filled,
-      (text) => text.startsWith("~/") ? `${home}${text.slice(1)}` : text.startsWith("/") ? text : `${directory}/${text}`
-    )
-    if (Option.isNone(path)) leftOut(setting)
-    else if (Option.isSome(yield* Effect.orElseSucceed(files.find(path.value), Option.none))) {
-      privateKey = path.value
-      taken("privateKey", setting)
-      break
+  const host = Option.getOrElse(read("host", "hostname", (text) => withTokens(text, { h: alias })), () => alias)
+  const port = Option.getOrNull(
+    read("port", "port", (text) => isPort(text) ? Option.some(Number(text)) : Option.none())
+  )
+  const username = Option.getOrElse(read("username", "user", Option.some), () => client.user)
+  const common = { h: host, n: alias, r: username, p: String(port ?? usualSshPort) }
+  const ofKeyFile = {
+    ...common,
+    d: client.home,
+    get u() {
+      return client.user
     }
   }
-  // The first one of ProxyJump and ProxyCommand applies.
-  const [proxy] = [...values].filter(([keyword]) => keyword === "proxyjump" || keyword === "proxycommand")
-  const proxied = proxy === undefined || proxy[1].value.toLowerCase() === "none" ? undefined : proxy
-  const isJump = proxied?.[0] === "proxyjump"
-  const jump = proxied === undefined || !isJump
-    ? Option.none()
-    : Option.filter(
-      withTokens(proxied[1].value, { h: host, n: alias, r: username, p: String(port ?? usualSshPort) }),
-      (text) => parseJumpHosts(text) !== undefined
-    )
-  if (proxied !== undefined && Option.isSome(jump)) taken("jump", proxied[1])
-  // Without its jump hosts, the address may belong to another machine.
-  const jumpRefused = proxied === undefined || !isJump || Option.isSome(jump)
-    ? null
-    : `${proxied[1].file}:${proxied[1].line}: ${cut(proxied[1].value)} ${jumpShape}`
-  if (jumpRefused !== null) warnings.push(jumpRefused)
+  const privateKey = yield* findKeyFile(identityFiles, (text) => withTokens(text, ofKeyFile), origins)
+  const proxy = readProxy(values, (text) => withTokens(text, common), origins)
   const { keys } = yield* readUserKnownHost({ host, port: port ?? usualSshPort })
-  return {
-    isNamed,
-    host,
-    port,
-    username,
-    privateKey,
-    jump: Option.getOrNull(jump),
-    jumpRefused,
-    proxyCommand: proxied === undefined || isJump ? null : proxied[1].value.slice(0, 300),
-    from,
-    isKnown: keys.length > 0,
-    warnings
-  }
+  const { from, warnings } = origins
+  return { isNamed, host, port, username, privateKey, ...proxy, from, isKnown: keys.length > 0, warnings }
 })
