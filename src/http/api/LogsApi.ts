@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { defaultLogLines, mostLogLines } from "../../schema/servers/Logs.ts"
 import { done, text } from "../../schema/words/describedFields.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forViewers } from "./annotations/access.ts"
@@ -13,7 +14,9 @@ import { ServerIdPath } from "./ServersApi.ts"
  */
 const selectedLines = {
   lines: Schema.optional(
-    Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 10_000, default: 100 } })
+    Schema.String.annotations({
+      jsonSchema: { type: "integer", minimum: 1, maximum: mostLogLines, default: defaultLogLines }
+    })
   ).annotations({ description: "Number of last lines." }),
   since: Schema.optional(
     Schema.String.annotations({

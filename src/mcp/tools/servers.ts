@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { DeployedProject } from "../../schema/servers/Container.ts"
+import { LogLines } from "../../schema/servers/Logs.ts"
 import { serverId } from "../../schema/words/describedFields.ts"
 import { fenceData } from "../answers/fenceData.ts"
 import { leastBytes, mostBytes, tailLogs, usualBytes } from "../answers/tailLogs.ts"
@@ -33,7 +34,7 @@ export const readLogs = defineTool({
     serverId,
     remotePath: Schema.optional(Schema.String).annotations({ description: "The directory of the stack." }),
     containerName: Schema.optional(Schema.String).annotations({ description: "The name of the container." }),
-    lines: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000))).annotations({
+    lines: Schema.optional(LogLines).annotations({
       description: "Number of last lines; 100 unless given."
     }),
     service: Schema.optional(Schema.String).annotations({ description: "One service of the stack; else all." }),

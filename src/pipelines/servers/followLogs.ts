@@ -1,6 +1,11 @@
 import { Effect, type Scope, Stream } from "effect"
-import type { LogsFailed, LogsQueryInvalid } from "../../schema/servers/Container.ts"
-import type { LogEvent, LogLine, NothingToFollow } from "../../schema/servers/Logs.ts"
+import {
+  type LogEvent,
+  type LogLine,
+  type LogsFailed,
+  type LogsQueryInvalid,
+  type NothingToFollow
+} from "../../schema/servers/Logs.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"

@@ -1,7 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Deferred, Effect, Either, Fiber, Option, Order, type Scope, Stream } from "effect"
-import { LogsQueryInvalid } from "../../schema/servers/Container.ts"
-import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
+import { type LogEvent, type LogLine, LogsQueryInvalid } from "../../schema/servers/Logs.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"

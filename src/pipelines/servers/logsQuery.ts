@@ -1,6 +1,16 @@
 import { Effect, type ParseResult, Schema } from "effect"
-import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/servers/Container.ts"
-import { Contains, formatSinceArgument, type LogSource, Since } from "../../schema/servers/Logs.ts"
+import { ContainerName } from "../../schema/servers/Container.ts"
+import {
+  Contains,
+  defaultLogLines,
+  formatSinceArgument,
+  LogLines,
+  type LogSource,
+  LogsQueryInvalid,
+  LogsTargetMissing,
+  mostLogLines,
+  Since
+} from "../../schema/servers/Logs.ts"
 import { normalizeRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
 
@@ -31,10 +41,11 @@ export interface ResolvedLogsQuery {
   readonly service: string
 }
 
+const outOfRange = `must be a whole number from 1 to ${mostLogLines}`
 const digits = Schema.String.pipe(
-  Schema.pattern(/^\d{1,9}$/, { message: () => "must be a whole number from 1 to 10000" }),
+  Schema.pattern(/^\d{1,9}$/, { message: () => outOfRange }),
   Schema.compose(Schema.NumberFromString),
-  Schema.compose(LogLines.annotations({ message: () => "must be a whole number from 1 to 10000" }))
+  Schema.compose(LogLines.annotations({ message: () => outOfRange }))
 )
 const ServiceName = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/, {
@@ -46,7 +57,7 @@ const decode = Schema.decodeUnknown(
   Schema.Struct({
     containerName: Schema.optional(ContainerName),
     remotePath: Schema.optional(RemotePath),
-    lines: Schema.optionalWith(digits, { default: () => 100 }),
+    lines: Schema.optionalWith(digits, { default: () => defaultLogLines }),
     since: Schema.optional(Since),
     until: Schema.optional(Since),
     contains: Schema.optionalWith(Contains, { default: () => "" }),

@@ -1,8 +1,14 @@
 import { Chunk, Effect, Option, type Scope, Sink, Stream } from "effect"
 import { followLogsCommand, liveMark, longestLogLine, parseLogLine } from "../../remote/logs/followLogsCommand.ts"
 import { logLimit } from "../../remote/logs/logsCommand.ts"
-import { LogsFailed } from "../../schema/servers/Container.ts"
-import { describeMissingSource, type LogLine, makeLineFilter, NothingToFollow } from "../../schema/servers/Logs.ts"
+import {
+  describeMissingSource,
+  type LogLine,
+  LogsFailed,
+  makeLineFilter,
+  mostLogLines,
+  NothingToFollow
+} from "../../schema/servers/Logs.ts"
 import { keepLastBytes } from "../../services/bytes/keepLastBytes.ts"
 import { splitBoundedLines } from "../../services/bytes/splitBoundedLines.ts"
 import { scrubText } from "../../services/secrets/scrubText.ts"
@@ -16,15 +22,13 @@ import { type LogsQuery, type ResolvedLogsQuery, resolveLogsQuery } from "./logs
 /** Longest line passed on, in characters. */
 const longestText = 8_000
 
-/** Maximum number of last lines to keep, even if the server sends more before the mark. */
-const mostPast = 10_000
-
 /** Collects lines up to the mark, within the limits. */
 const lastLines = () => {
+  // The server may send more lines than were requested.
   let count = 0
   let length = 0
   return Sink.collectAllWhile((text: string) =>
-    text !== liveMark && (count += 1) <= mostPast && (length += text.length) <= logLimit
+    text !== liveMark && (count += 1) <= mostLogLines && (length += text.length) <= logLimit
   )
 }
 

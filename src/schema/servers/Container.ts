@@ -30,30 +30,9 @@ export const ContainerName = Schema.String.pipe(
   Schema.maxLength(255)
 )
 
-/** Number of log lines that a caller may request. */
-export const LogLines = Schema.Int.pipe(Schema.between(1, 10_000))
-
-/** A logs request that names neither a container nor a stack. */
-export class LogsTargetMissing extends Schema.TaggedError<LogsTargetMissing>()("LogsTargetMissing", {}) {
-  readonly status = 500
-  override get message() {
-    return "containerName or remotePath required"
-  }
-}
-
 /** Docker is missing or not responding, or its compose plugin does not match it. */
 export class DockerUnusable extends Schema.TaggedError<DockerUnusable>()("DockerUnusable", { reason: Schema.String }) {
   readonly status = 502
-  override get message() {
-    return this.reason
-  }
-}
-
-/** A field of a logs request is invalid. */
-export class LogsQueryInvalid extends Schema.TaggedError<LogsQueryInvalid>()("LogsQueryInvalid", {
-  reason: Schema.String
-}) {
-  readonly status = 400
   override get message() {
     return this.reason
   }
@@ -74,13 +53,5 @@ export class ContainersFailed extends Schema.TaggedError<ContainersFailed>()("Co
   readonly status = 500
   override get message() {
     return `Failed to get containers: ${this.reason}`
-  }
-}
-
-/** The logs of a container or stack could not be read. */
-export class LogsFailed extends Schema.TaggedError<LogsFailed>()("LogsFailed", { reason: Schema.String }) {
-  readonly status = 500
-  override get message() {
-    return `Failed to get logs: ${this.reason}`
   }
 }

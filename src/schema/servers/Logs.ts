@@ -1,6 +1,41 @@
 import { Schema } from "effect"
 import { cut, quoteInput } from "../words/quoted.ts"
 
+/** Most lines of a log that a caller may request. */
+export const mostLogLines = 10_000
+
+/** Number of lines if the caller requests none. */
+export const defaultLogLines = 100
+
+/** Number of log lines that a caller may request. */
+export const LogLines = Schema.Int.pipe(Schema.between(1, mostLogLines))
+
+/** A logs request that names neither a container nor a stack. */
+export class LogsTargetMissing extends Schema.TaggedError<LogsTargetMissing>()("LogsTargetMissing", {}) {
+  readonly status = 500
+  override get message() {
+    return "containerName or remotePath required"
+  }
+}
+
+/** A field of a logs request is invalid. */
+export class LogsQueryInvalid extends Schema.TaggedError<LogsQueryInvalid>()("LogsQueryInvalid", {
+  reason: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The logs of a container or stack could not be read. */
+export class LogsFailed extends Schema.TaggedError<LogsFailed>()("LogsFailed", { reason: Schema.String }) {
+  readonly status = 500
+  override get message() {
+    return `Failed to get logs: ${this.reason}`
+  }
+}
+
 /** Source of a log: one container, or all containers of the stack in a directory of the server. */
 export type LogSource =
   | { readonly kind: "container"; readonly name: string }
