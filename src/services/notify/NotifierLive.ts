@@ -12,7 +12,7 @@ const awaitPause = Duration.millis(20)
 const lastTime = Duration.seconds(5)
 
 // Loaded only if there is a target.
-const loadMessages = Effect.promise(() => import("./notices.ts"))
+const loadMessages = Effect.promise(() => import("./buildNotices.ts"))
 
 /**
  * Sends the outbox from first use until the scope closes. Before that, notifications that were just added are tried

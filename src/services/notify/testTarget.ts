@@ -1,7 +1,7 @@
 import { Clock, Effect, Option } from "effect"
 import { NotifyTargetUnknown, type NotifyTested } from "../../schema/notify/Notify.ts"
 import { Settings } from "../settings/Settings.ts"
-import { buildTestMessage } from "./notices.ts"
+import { buildTestMessage } from "./buildNotices.ts"
 import { findNotifyTarget, sendNotification } from "./sendNotification.ts"
 
 /** Sends a test message to one target, in one attempt. */

@@ -7,8 +7,8 @@ import type { Edited, SettingsStore, Snapshot } from "../file/SettingsStore.ts"
 import type { makeServerReader } from "../read/makeServerReader.ts"
 import { secretFields, type StoredServer } from "../read/serverFields.ts"
 import { parseSettingsDocument } from "../read/settingsDocument.ts"
-import { buildNewServer, computePublicFields, computeServerChanges, pickPublicFields } from "./serverChanges.ts"
-import { editServers, ServerEdit } from "./serverText.ts"
+import { buildNewServer, computePublicFields, computeServerChanges, pickPublicFields } from "./computeServerChanges.ts"
+import { editServers, ServerEdit } from "./yaml/editServers.ts"
 
 /** Options for adding a server to the settings file. */
 export interface SaveOptions {

@@ -1,8 +1,8 @@
 import { Option, Predicate, Record } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { isMap, isScalar } from "yaml"
-import { isJson, type Splices } from "../servers/addServer.ts"
-import { changeServer } from "../servers/changeServer.ts"
+import { isJson, type Splices } from "../servers/yaml/addServer.ts"
+import { changeServer } from "../servers/yaml/changeServer.ts"
 import {
   findColon,
   findPair,
@@ -12,8 +12,8 @@ import {
   type MapNode,
   type PairNode,
   readWrittenValue
-} from "../servers/serverLayout.ts"
-import { findContinuation, parseLossless, type SettingsYaml } from "../servers/serverText.ts"
+} from "../servers/yaml/serverLayout.ts"
+import { findContinuation, parseLossless, type SettingsYaml } from "../servers/yaml/editServers.ts"
 import {
   type FieldValue,
   findNextLine,
@@ -25,7 +25,7 @@ import {
   quoteYaml,
   readIndent,
   spliceText
-} from "../servers/yamlText.ts"
+} from "../servers/yaml/yamlText.ts"
 
 type Value = FieldValue | null
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import type { FieldValue } from "../../../../src/services/settings/servers/yamlText.ts"
+import type { FieldValue } from "../../../../src/services/settings/servers/yaml/yamlText.ts"
 import { maskSettingsText } from "../../../../src/services/settings/values/maskedText.ts"
 import { editSetting } from "../../../../src/services/settings/values/settingText.ts"
 

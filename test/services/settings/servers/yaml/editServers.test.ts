@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc, Option } from "effect"
 import { parse } from "yaml"
-import { editServers, ServerEdit } from "../../../../src/services/settings/servers/serverText.ts"
-import type { Fields } from "../../../../src/services/settings/servers/yamlText.ts"
-import { inPart } from "../../../fixtures/thorough.ts"
+import { editServers, ServerEdit } from "../../../../../src/services/settings/servers/yaml/editServers.ts"
+import type { Fields } from "../../../../../src/services/settings/servers/yaml/yamlText.ts"
+import { inPart } from "../../../../fixtures/thorough.ts"
 
 const fields: Fields = { id: "9", name: "New", host: "10.0.0.9", port: 22, username: "deployer", useSudo: false }
 const added = [

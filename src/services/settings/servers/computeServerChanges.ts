@@ -2,7 +2,7 @@ import { Record, Redacted } from "effect"
 import { type Server, type ServerInput, usualSshPort } from "../../../schema/servers/Server.ts"
 import { credentialFields, type ServerField, type StoredServer } from "../read/serverFields.ts"
 import { isList } from "../read/settingValue.ts"
-import type { Fields, FieldValue } from "./yamlText.ts"
+import type { Fields, FieldValue } from "./yaml/yamlText.ts"
 
 /** Fields that a replacement sets, in the order in which they are written; `null` clears a field. */
 export type FieldChanges = Readonly<Record<string, FieldValue | null>>

@@ -1,7 +1,7 @@
 import { Array, Data, Either, Option, Predicate, Record } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { isMap, isScalar, isSeq } from "yaml"
-import { parseYaml } from "../../parsing/yaml.ts"
+import { parseYaml } from "../../../parsing/yaml.ts"
 import { addServer, addToNothing, type Splices } from "./addServer.ts"
 import { changeServer, removeServer } from "./changeServer.ts"
 import { findNodeEnd, findPair, type MapNode } from "./serverLayout.ts"
