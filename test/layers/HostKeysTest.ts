@@ -1,12 +1,8 @@
 import { Effect, Either, Layer, Ref } from "effect"
+import { checkHostKey, previewHostKey, withConfirmed } from "../../src/services/hostKeys/checkHostKey.ts"
 import { HostKeys } from "../../src/services/hostKeys/HostKeys.ts"
 import { type KeyMismatch, withKeyFile } from "../../src/services/hostKeys/KeyMismatch.ts"
-import {
-  checkHostKey,
-  previewHostKey,
-  rememberedKeys,
-  withConfirmed
-} from "../../src/services/hostKeys/knownHostsFile.ts"
+import { listKeys } from "../../src/services/hostKeys/knownHostsFile.ts"
 
 const file = "known_hosts"
 
@@ -17,8 +13,7 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
     Effect.map(Ref.make(knownHosts), (text) =>
       HostKeys.of({
         file,
-        knownTypes: (server) =>
-          Effect.map(Ref.get(text), (text) => rememberedKeys(text, server).map((key) => key.type)),
+        knownTypes: (server) => Effect.map(Ref.get(text), (text) => listKeys(text, server).map((key) => key.type)),
         standing: (server, key) =>
           Effect.map(Ref.get(text), (text) => withKeyFile(file)(previewHostKey(text, server, key))),
         confirm: (server, print, replaces) =>

@@ -1,16 +1,13 @@
 import { Effect, Layer } from "effect"
 import { createInterface } from "node:readline"
+import { type Environment, hasColor } from "./hasColor.ts"
 import { escapeMultiline } from "./safeText.ts"
 import { Screen, type Surface } from "./Screen.ts"
 import { wrapText } from "./wrapText.ts"
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-const isSet = (value: string | undefined) => value !== undefined && value !== ""
-
 const surfaceOf = (stream: NodeJS.WriteStream, environment: Environment): Surface => ({
   isTerminal: stream.isTTY,
-  hasColor: stream.isTTY && !isSet(environment["NO_COLOR"]) && environment["TERM"] !== "dumb",
+  hasColor: hasColor(stream, environment),
   get columns() {
     return stream.isTTY && stream.columns > 0 ? stream.columns : 80
   }
@@ -42,7 +39,7 @@ const make = (environment: Environment) => {
   let live: ReadonlyArray<string> = []
   const cleared = () => (live.length === 0 ? "" : `\u001b[${live.length}A\u001b[0J`)
   let isAsking = false
-  const canRedraw = err.hasColor && !isSet(environment["CI"])
+  const canRedraw = err.hasColor && (environment["CI"] ?? "") === ""
   // The terminal echoes "^C" at the cursor: clears or ends that line. A question ends its own line.
   const endEcho = () => {
     if (!isAsking) stderr.write(canRedraw ? "\r\u001b[0K" : "\n")

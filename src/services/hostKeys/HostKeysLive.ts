@@ -3,9 +3,10 @@ import { Effect, Either, Layer, Option } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { makeHostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
+import { checkHostKey, previewHostKey, withConfirmed } from "./checkHostKey.ts"
 import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
 import { withKeyFile } from "./KeyMismatch.ts"
-import { checkHostKey, previewHostKey, rememberedKeys, withConfirmed } from "./knownHostsFile.ts"
+import { listKeys } from "./knownHostsFile.ts"
 
 /** Stores host keys in the format of OpenSSH's known_hosts. The file is replaced atomically under a lock. */
 export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
@@ -27,7 +28,7 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         file,
         knownTypes: Effect.fn("HostKeys.knownTypes")((server) =>
           read.pipe(
-            Effect.map((text) => rememberedKeys(text, server).map((key) => key.type)),
+            Effect.map((text) => listKeys(text, server).map((key) => key.type)),
             Effect.mapError(unavailable)
           )
         ),
