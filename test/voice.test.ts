@@ -84,7 +84,7 @@ describe("comments", () => {
       "/** Renews the lease, which is what keeps it. */",
       "const url = \"https://example.com/What\""
     ]
-    expect(questionsIn(code.join("\n"), "code")).toEqual([1, 2, 4, 6, 9])
+    expect(questionsIn(code.join("\n"), "code")).toEqual([1, 2, 4, 6, 8, 9])
     expect(questionsIn("// Nobody waits\n\n// No caller waits\n\n/** Nothing is left. */\n", "code")).toEqual([1, 5])
     expect(questionsIn("# Which is it\nls # which\n  # locks\n  # What for\n\n# Whatever\n", "shell")).toEqual([1, 6])
   })

@@ -12,7 +12,7 @@ const exit = (code: number, stdout = ""): RemoteExit => ({ code, stdout, stderr:
 
 /**
  * A server whose only file is the proxy file, in memory.
- * @param unread what comes of reading it, where that does not work
+ * @param unread result of reading it, if that fails
  */
 export const proxyFileTest = (
   file: string,

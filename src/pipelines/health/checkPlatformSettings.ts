@@ -3,7 +3,7 @@ import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { settingFound, settingMissing, upsertSettings } from "./checkSettings.ts"
+import { makeSetFinding, makeMissingFinding, upsertSettings } from "./checkSettings.ts"
 
 /** Settings that refer to objects of the platform, with the lookup of each. */
 const named = {
@@ -16,7 +16,7 @@ export const checkNamed = (name: keyof typeof named) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const uuid = yield* settings.find(name)
-    if (Option.isNone(uuid)) return settingMissing(name, settings.file)
+    if (Option.isNone(uuid)) return makeMissingFinding(name, settings.file)
     const [what, lookUp] = named[name]
     const found = yield* (yield* Platform)[lookUp](uuid.value)
     return Disclosed.$match(found, {
@@ -26,8 +26,8 @@ export const checkNamed = (name: keyof typeof named) =>
         detail: `it is the platform's ${what} ${JSON.stringify(value)}`
       }),
       Hidden: ({ reason }) => ({
-        ...settingFound(name),
-        detail: `${settingFound(name).detail}. Whether it exists is unknown: ${reason}`
+        ...makeSetFinding(name),
+        detail: `${makeSetFinding(name).detail}. Whether it exists is unknown: ${reason}`
       }),
       Absent: () => ({
         name,

@@ -10,13 +10,13 @@ export const upsertSettings = {
 } as const
 
 /** Passed check of a setting. */
-export const settingFound = (name: keyof typeof upsertSettings) => ({
+export const makeSetFinding = (name: keyof typeof upsertSettings) => ({
   name,
   ok: true,
   detail: `it is set: ${upsertSettings[name]}`
 })
 /** Failed check of a missing setting. */
-export const settingMissing = (name: keyof typeof upsertSettings, file: string) => ({
+export const makeMissingFinding = (name: keyof typeof upsertSettings, file: string) => ({
   name,
   ok: false,
   detail: "it is not set",
@@ -28,5 +28,5 @@ export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =
   Effect.gen(function*() {
     const settings = yield* Settings
     const value: Option.Option<unknown> = yield* settings.find(name)
-    return Option.isSome(value) ? settingFound(name) : settingMissing(name, settings.file)
+    return Option.isSome(value) ? makeSetFinding(name) : makeMissingFinding(name, settings.file)
   })

@@ -15,7 +15,7 @@ interface PoolLimits {
 
 /**
  * Channels of each pool's connection, and its most users. sshd runs at most 10 sessions on a connection and
- * frees one late. Work waits for its turn; a follower would wait for nobody knows how long.
+ * frees one late. Work waits for its turn; followers are refused, because their wait would have no bound.
  */
 export const connectionPools: Readonly<Record<PoolName, PoolLimits>> = {
   work: { channels: 4, mostUsers: Number.POSITIVE_INFINITY, idleMillis: 5 * minute },

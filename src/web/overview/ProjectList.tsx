@@ -4,7 +4,7 @@ import type { ObservedProject, Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { useNarrow } from "../browser/useNarrow.ts"
 import { formatCount } from "../format/format.ts"
-import { useChangesOf } from "../projects/state/useChanges.ts"
+import { useProjectChanges } from "../projects/state/useChanges.ts"
 import { useServers } from "../service/queries.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty } from "../ui/Notes.tsx"
@@ -71,7 +71,7 @@ export const ProjectList = ({ overview, projects }: {
   const wanted = useDeferredValue(filter.toLowerCase())
   const narrow = useNarrow()
   const servers = useServers().data ?? []
-  const changesOf = useChangesOf()
+  const changesOf = useProjectChanges()
   const byPath = new Map(overview?.projects.map((project) => [project.path, project]))
   const listed = projects
     .filter(({ name }) => name.toLowerCase().includes(wanted))

@@ -9,7 +9,7 @@ import { buildPlanKey, usePlan } from "./usePlan.ts"
 const countedWithin = 30_000
 
 /** Counts the changes that a deploy of a project would make, consistently on all screens; null if unknown. */
-export const useChangesOf = (): (project: LocalProject) => number | null => {
+export const useProjectChanges = (): (project: LocalProject) => number | null => {
   const queries = useQueryClient()
   const { data, dataUpdatedAt } = useOverview()
   return (project) => {
@@ -24,5 +24,5 @@ export const useChangesOf = (): (project: LocalProject) => number | null => {
 /** Counts the changes of one project, and updates with its plan. */
 export const useChanges = (project: LocalProject): number | null => {
   usePlan(project, false)
-  return useChangesOf()(project)
+  return useProjectChanges()(project)
 }
