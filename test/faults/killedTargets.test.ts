@@ -34,7 +34,10 @@ describe.skipIf(process.platform === "win32")("a deploy to several targets whose
             Effect.timeout("60 seconds")
           )
         yield* requestTo(berth.url, json)("POST", "/api/container/deploy/targets", { projectPath })
-        yield* until(([, , second]) => second?.steps.some(({ step }) => step === "load") === true)
+        // The server completes what it has loaded. A load that is cut off is undone, and its deploy is interrupted.
+        yield* until(([, , second]) =>
+          second?.steps.some(({ status, step }) => step === "load" && status === "done") === true
+        )
         yield* berth.kill(signal)
         yield* berth.ended
         berth = yield* startBerth(world.settingsFile)
