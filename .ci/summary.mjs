@@ -24,7 +24,7 @@ const mayBeSkipped = new Map([
   ["test/remote/proxy/proxyFileCommands.sandbox.test.ts", [6, "busybox takes no stand-ins for its programs"]],
   ["test/http/guard/guard.sandbox.test.ts", [1, "needs an address beside loopback"]],
   ["test/pipelines/archive/dockerLoad.real.test.ts", [1, "each rule is of one image store"]],
-  ["test/pipelines/init/dockerIgnore.real.test.ts", [1, "needs BuildKit"]],
+  ["test/pipelines/init/renderDockerIgnore.real.test.ts", [1, "needs BuildKit"]],
   ["test/faults/package.test.ts", [1, "needs the npm registry"]],
   // Its descriptions are not part of this repository.
   ...process.env.BERTH_CONTRACTS === undefined
