@@ -19,6 +19,10 @@ const serverModule = /@effect[\\/]platform-node[\\/]dist[\\/]esm[\\/]internal[\\
 const noClient = "export const layerWithoutAgent = undefined, makeAgentLayer = undefined"
 /** It makes WebSockets for handlers that upgrade a request, which none of Berth's does. */
 const noWebSockets = "export class WebSocketServer { constructor() { throw new Error('no WebSockets here') } }"
+/** Parser of forms. The guard refuses every body that is not JSON. */
+const forms = /^multipasta(\/node)?$/
+const noForms =
+  "export const make = () => { throw new Error('no forms here') }, decodeField = make, defaultIsFile = make"
 
 /**
  * For esbuild: packs only what a program uses of Effect's modules, and keeps apart what is loaded when it is first used.
@@ -38,7 +42,9 @@ const onlyWhatIsUsed = {
       ({ importer, path }) =>
         serverModule.test(importer) ? { path, namespace: "unused", sideEffects: false } : undefined
     )
-    onLoad({ filter: /^/, namespace: "unused" }, ({ path }) => ({ contents: path === "ws" ? noWebSockets : noClient }))
+    onResolve({ filter: forms }, () => ({ path: "multipasta", namespace: "unused", sideEffects: false }))
+    const unused = { ws: noWebSockets, multipasta: noForms }
+    onLoad({ filter: /^/, namespace: "unused" }, ({ path }) => ({ contents: unused[path] ?? noClient }))
     // Vendors' own media types: the page's files have standard ones.
     onLoad({ filter: /[\\/]mime[\\/]types[\\/]other\.js$/ }, () => ({ contents: "module.exports = {}" }))
     onLoad({ filter: /\.[jt]s$/ }, async ({ path }) => {

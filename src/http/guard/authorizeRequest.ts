@@ -153,7 +153,9 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
   if (length > maxBodyBytes) return refuse(413, describeBodyTooLong(maxBodyBytes))
   const hasBody = length !== 0 || valuesOf(head, "transfer-encoding").length > 0
   const types = valuesOf(head, "content-type")
-  if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {
+  // The router parses a form by its type, even one without a body.
+  const isForm = types.some((type) => /multipart\//i.test(type))
+  if (isForm || hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {
     return refuse(415, "The request body must be JSON: send Content-Type: application/json")
   }
   return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight, caller, target }

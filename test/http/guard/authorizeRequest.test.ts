@@ -64,6 +64,11 @@ describe("authorizeRequest", () => {
         415
       ],
       ["a form", [host, ["Content-Length", "2"], ["Content-Type", "application/x-www-form-urlencoded"]], 415],
+      [
+        "a form without a body",
+        [host, ["Content-Length", "0"], ["Content-Type", "Multipart/form-data; boundary=x"]],
+        415
+      ],
       ["a simple request's text", [host, ["Content-Length", "2"], ["Content-Type", "text/plain"]], 415],
       ["a body without a type", [host, ["Content-Length", "2"]], 415],
       [
