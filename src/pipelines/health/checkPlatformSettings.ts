@@ -3,7 +3,7 @@ import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { makeSetFinding, makeMissingFinding, upsertSettings } from "./checkSettings.ts"
+import { makeMissingFinding, makeSetFinding, upsertSettings } from "./checkSettings.ts"
 
 /** Settings that refer to objects of the platform, with the lookup of each. */
 const named = {

@@ -1,7 +1,7 @@
 import { Either, Option } from "effect"
 import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
-import { hasRouteTo } from "./hasRouteTo.ts"
 import { addLines, findNamedLine, removeLines, withSections } from "./editRouteLines.ts"
+import { hasRouteTo } from "./hasRouteTo.ts"
 import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
 import {
   findRoutersForDomain,

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/NotifyTarget.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
-import { findEvents } from "../../../src/services/notify/findEvents.ts"
 import { buildRunNotices } from "../../../src/services/notify/buildNotices.ts"
+import { findEvents } from "../../../src/services/notify/findEvents.ts"
 import { storedRun } from "../../fixtures/runs/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }

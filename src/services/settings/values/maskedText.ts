@@ -3,8 +3,8 @@ import { isMap, isScalar, isSeq, type ParsedNode } from "yaml"
 import { secretSettings } from "../../../schema/Settings.ts"
 import { secretFields } from "../read/serverFields.ts"
 import { secretTargetFields } from "../read/storedNotifyTargets.ts"
-import { findPair, type MapNode, type PairNode, readWrittenValue } from "../servers/yaml/serverLayout.ts"
 import { parseLossless } from "../servers/yaml/editServers.ts"
+import { findPair, type MapNode, type PairNode, readWrittenValue } from "../servers/yaml/serverLayout.ts"
 import { type Splice, spliceText } from "../servers/yaml/yamlText.ts"
 
 /** Placeholder of a secret. */

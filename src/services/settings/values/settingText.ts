@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util"
 import { isMap, isScalar } from "yaml"
 import { isJson, type Splices } from "../servers/yaml/addServer.ts"
 import { changeServer } from "../servers/yaml/changeServer.ts"
+import { findContinuation, parseLossless, type SettingsYaml } from "../servers/yaml/editServers.ts"
 import {
   findColon,
   findPair,
@@ -13,7 +14,6 @@ import {
   type PairNode,
   readWrittenValue
 } from "../servers/yaml/serverLayout.ts"
-import { findContinuation, parseLossless, type SettingsYaml } from "../servers/yaml/editServers.ts"
 import {
   type FieldValue,
   findNextLine,
