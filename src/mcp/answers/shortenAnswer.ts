@@ -29,7 +29,7 @@ export const shortenText = (text: string, most: number): string => {
 const namedFields = (schema: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isRecord(schema) && Predicate.isRecord(schema["properties"]) ? schema["properties"] : {}
 
-/** True if the schema names no fields: any of them may be left out. */
+/** Checks that a schema names no fields, so that any of them may be dropped. */
 const isOpen = (schema: unknown) =>
   !Predicate.isRecord(schema) || (schema["anyOf"] === undefined && Object.keys(namedFields(schema)).length === 0)
 

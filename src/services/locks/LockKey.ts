@@ -87,7 +87,7 @@ export const makeConfirmationsLock = (noteFile: string): LockKey => ({
   file: noteFile
 })
 
-/** One change of the known host keys at a time. */
+/** Lock that serializes changes of the known host keys. */
 export const makeHostKeysLock = (knownHostsFile: string): LockKey => ({
   rank: 5,
   name: `file ${knownHostsFile}`,

@@ -42,7 +42,7 @@ interface Presented {
   readonly accept: (valid: boolean) => void
 }
 
-/** One connection attempt: the client, and its events as values that effects can await. */
+/** Connects once: holds the client, and its events as values that effects can await. */
 const open = (
   server: ServerAccess,
   plan: LoginMethods,
