@@ -85,7 +85,9 @@ const describeWrites = Effect.fn("describeWrites")(function*({ live, plan, targe
     onNone: () => [],
     onSome: (live) => computeDriftDiffs(plan, live, port.envs).diffs
   })
-  return { record, port, route, webhook, changelog, differing }
+  // A deployment applies these; the changelog and the webhook need none.
+  const fieldChanges = [record, port, route].flatMap(({ part }) => part.changes)
+  return { record, port, route, webhook, changelog, differing, fieldChanges }
 })
 type Writes = Effect.Effect.Success<ReturnType<typeof describeWrites>>
 
@@ -94,7 +96,7 @@ const orderParts = ({ live: { app }, plan, target }: Inputs, writes: Writes): Re
   const { changelog, port, record, route, webhook } = writes
   const found = Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
   const updates = Option.isNone(app) ? "new app" : describeChanges(listChangelogUpdates(plan, app))
-  const deploy = describeDeployment([...record.part.changes, ...port.part.changes, ...route.part.changes])
+  const deploy = describeDeployment(writes.fieldChanges)
   return asReached([
     makePart({ step: "config", will: "nothing", detail: describePlan({ ...plan, warnings: [] }) }),
     makePart({ step: "server", will: "nothing", detail: describeTarget(target) }),
@@ -114,8 +116,10 @@ const summarizePlan = ({ live: { app }, plan }: Inputs, writes: Writes, parts: R
   const changes = parts.flatMap((one) => one.changes)
   const stopping = parts.flatMap(({ detail, step, stops }) => stops ? [`${step}: ${detail}`] : [])
   const reading = [writes.record.part, writes.port.part, writes.route.part, writes.webhook.part]
-  const ofFields = reading.slice(0, 3).flatMap((one) => one.changes)
-  const stays = [...computeRemainingDifferences(writes.differing, ofFields), ...reading.flatMap((one) => one.stays)]
+  const stays = [
+    ...computeRemainingDifferences(writes.differing, writes.fieldChanges),
+    ...reading.flatMap((one) => one.stays)
+  ]
   const action: PlatformPlan["action"] = Option.isNone(app) ? "create" : changes.length === 0 ? "none" : "update"
   return {
     appName: plan.name,
