@@ -35,6 +35,7 @@ done
 return 0
 }
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do

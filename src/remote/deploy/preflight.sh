@@ -55,14 +55,19 @@ hashes=
 [ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
 chains=
 if [ "$layers" = yes ]; then
-  # Images of releases come first: they are often old, but the likeliest to be deployed again. Skips images that are
-  # being loaded, which may lack layers.
-  ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" '
+  # Images of releases come first, those of this directory before others: they are often old, but the likeliest to be
+  # deployed again. Skips images that are being loaded, which may lack layers.
+  own=$(cd "$path" 2>/dev/null && prefix_here)
+  ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" -v own="${own:-/}" '
     $2 ~ /^berth\/incoming:/ { next }
-    { release = $2 ~ /^berth\/release:/; ids[++count] = $1; is_kept[$1] = is_kept[$1] || release }
+    {
+      rank = index($2, own) == 1 ? 2 : $2 ~ /^berth\/release:/
+      ids[++count] = $1
+      if (rank > ranks[$1]) ranks[$1] = rank
+    }
     END {
-      for (pass = 1; pass >= 0; pass--) for (i = 1; i <= count; i++)
-        if (is_kept[ids[i]] == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
+      for (pass = 2; pass >= 0; pass--) for (i = 1; i <= count; i++)
+        if (ranks[ids[i]] + 0 == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
     }')
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)

@@ -35,6 +35,7 @@ done
 return 0
 }
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
@@ -100,12 +101,17 @@ hashes=
 [ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
 chains=
 if [ "$layers" = yes ]; then
-ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" '
+own=$(cd "$path" 2>/dev/null && prefix_here)
+ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" -v own="\${own:-/}" '
 $2 ~ /^berth\\/incoming:/ { next }
-{ release = $2 ~ /^berth\\/release:/; ids[++count] = $1; is_kept[$1] = is_kept[$1] || release }
+{
+rank = index($2, own) == 1 ? 2 : $2 ~ /^berth\\/release:/
+ids[++count] = $1
+if (rank > ranks[$1]) ranks[$1] = rank
+}
 END {
-for (pass = 1; pass >= 0; pass--) for (i = 1; i <= count; i++)
-if (is_kept[ids[i]] == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
+for (pass = 2; pass >= 0; pass--) for (i = 1; i <= count; i++)
+if (ranks[ids[i]] + 0 == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
 }')
 [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi

@@ -6,7 +6,7 @@ import { isImageName } from "../isImageName.ts"
 import { parsePortRange, type PortRange } from "./portRange.ts"
 import { script } from "./preflight.sh.ts"
 
-/** Maximum number of images whose layers are read: those of the stack, then the newest others. */
+/** Maximum number of images whose layers are read: those of its releases, of other releases, then the newest. */
 const mostImages = 200
 
 export interface PreflightQuestions {

@@ -15,6 +15,8 @@ name_ids() {
 # Prefix of temporary names that protect the images of this directory while their own names may change. Containerd's
 # store drops an image as soon as its last name moves to another one, even if it is running.
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+# Prefix of the names by which releases of this directory keep their images.
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 # keep_images: gives such a name to each image whose id begins a line of stdin.
 keep_images() {
   names_begin=$(kept_prefix)

@@ -2,7 +2,6 @@
 # Releases of the directory, and images that only some of them need: brought by Berth, not used by a container or
 # another release, and without any other name. .berth/leaving lists those that could not be removed with their
 # releases, with an id and their own names per line.
-prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 # Prints the numbers of the releases, newest first.
 numbers() {
   for note in .berth/releases/[0-9]*/note; do

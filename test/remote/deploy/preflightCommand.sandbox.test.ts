@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmod, readFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { chmod, readFile, realpath } from "node:fs/promises"
 import { join } from "node:path"
 import {
   parsePreflight,
@@ -97,11 +98,18 @@ esac
       expect(parsePreflight(stdout).serverImages.map((image) => image.id)).toEqual([id("a"), id("b")])
     }))
 
-  it.scoped("inspects the images of releases before all others, however old they are", () =>
+  it.scoped("inspects images of the directory's releases first, then those of other releases, however old they are", () =>
     Effect.gen(function*() {
       const [home, programs] = [yield* temporaryDirectory, yield* temporaryDirectory]
+      yield* plant(home, { "x/compose.yml": "" })
+      const digest = createHash("sha256").update(`${yield* Effect.promise(() => realpath(join(home, "x")))}\n`).digest(
+        "hex"
+      )
+      // More releases of other directories than are inspected.
+      const nameAt = (at: number) =>
+        at === 299 ? `berth/release:${digest.slice(0, 12)}-4567` : at < 20 ? `other:${at}` : `berth/release:0123-${at}`
       const many = Array.from({ length: 300 }, (_, at) => `sha256:${String(at).padStart(64, "0")}`)
-      const lines = many.map((image, at) => `${image} ${at === 299 ? "berth/release:0123-4567" : `other:${at}`}`)
+      const lines = many.map((image, at) => `${image} ${nameAt(at)}`)
       yield* plant(programs, {
         images: lines.join("\n"),
         docker: `#!/bin/sh
@@ -117,7 +125,7 @@ esac
       const questions = { remotePath: "~/x", images: [], files: [], layers: true, thorough: false }
       const { stdout } = yield* runHere(preflightCommand(questions, false), { shell, home, programs })
       const inspected = parsePreflight(stdout).serverImages.map((image) => image.id)
-      expect(inspected).toEqual([many[299], ...many.slice(0, 199)])
+      expect(inspected).toEqual([many[299], ...many.slice(20, 219)])
     }))
 
   it.scoped("finds nothing where there is nothing yet", () =>
