@@ -1,11 +1,11 @@
 import { Path } from "@effect/platform"
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { type Pulled, type PullItem, PullRefused } from "../../schema/deploy/Pull.ts"
 import { normalizeRemotePath } from "../../schema/servers/RemotePath.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ByteCount } from "../../services/runs/events/countBytes.ts"
-import type { RemoteKind, SftpSession } from "../../services/ssh/Sftp.ts"
+import { longestUnannounced, type RemoteKind, type SftpSession } from "../../services/ssh/Sftp.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
 import { joinRemotePath, readRemoteTree, type RemoteTree } from "./remoteTree.ts"
 
@@ -44,6 +44,26 @@ const refuseLocalLinks = Effect.fn("pull.refuseLocalLinks")(function*({ director
     }), { concurrency: atOnce, discard: true })
 })
 
+/**
+ * Bounds what a server sends beyond the sizes that it announced, over all files of an item. A file may grow while it is
+ * read; a hostile server could announce nothing and send without end.
+ */
+const boundUnannounced = (root: string) => {
+  let left = longestUnannounced
+  return (announced: number) => <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+    Stream.suspend(() => {
+      let room = announced
+      return Stream.tap(bytes, ({ length }) => {
+        left -= Math.max(0, length - Math.max(0, room))
+        room -= length
+        return left >= 0 ? Effect.void : new PullRefused({
+          path: root,
+          reason: "the server sends more than 64 MiB beyond the sizes that it announced: pull parts of it"
+        })
+      })
+    })
+}
+
 const pullDirectory = (session: SftpSession, remotePath: string, localPath: string, count: ByteCount) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -54,11 +74,13 @@ const pullDirectory = (session: SftpSession, remotePath: string, localPath: stri
     yield* Effect.forEach(tree.directories, (below) => files.makeDirectory(path.join(localPath, ...below)), {
       discard: true
     })
+    const bounded = boundUnannounced(remotePath)
     const sizes = yield* Effect.forEach(
       tree.files,
-      (below) => {
+      ({ below, size }) => {
         const from = joinRemotePath(remotePath, below)
-        return files.save(path.join(localPath, ...below), count.passing(session.read(from)), modeOf(from))
+        const bytes = count.passing(bounded(size)(session.read(from)))
+        return files.save(path.join(localPath, ...below), bytes, modeOf(from))
       },
       { concurrency: atOnce }
     )
@@ -71,7 +93,7 @@ const pullFile = (session: SftpSession, remotePath: string, localPath: string, c
     const files = yield* LocalFiles
     yield* count.expect(size)
     yield* files.makeDirectory(path.dirname(localPath))
-    const bytes = count.passing(session.read(remotePath))
+    const bytes = count.passing(boundUnannounced(remotePath)(size)(session.read(remotePath)))
     return { files: 1, bytes: yield* files.save(localPath, bytes, modeOf(remotePath)) }
   })
 

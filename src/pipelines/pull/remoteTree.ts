@@ -8,10 +8,16 @@ import { checkLocalName } from "./checkLocalName.ts"
 /** Path below a remote directory as names, each of which is safe on this machine. */
 export type PathSegments = ReadonlyArray<string>
 
+/** A file of a remote directory, and the size that the server announces for it. */
+export interface RemoteFile {
+  readonly below: PathSegments
+  readonly size: number
+}
+
 /** Directories below a remote directory, including itself, parents first; its files, and their total bytes. */
 export interface RemoteTree {
   readonly directories: ReadonlyArray<PathSegments>
-  readonly files: ReadonlyArray<PathSegments>
+  readonly files: ReadonlyArray<RemoteFile>
   readonly bytes: number
 }
 
@@ -34,7 +40,7 @@ export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
 ): Effect.fn.Return<RemoteTree, PullRefused | RemoteFileFailed | SshError, Path.Path> {
   const { sep } = yield* Path.Path
   const directories: Array<PathSegments> = []
-  const files: Array<PathSegments> = []
+  const files: Array<RemoteFile> = []
   let bytes = 0
   let entries = 0
   let characters = 0
@@ -56,7 +62,7 @@ export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
       if (Either.isLeft(safe)) return new PullRefused({ path, reason: `the name ${safe.left}` })
       const below = [...parent, safe.right]
       if (kind === "file") {
-        files.push(below)
+        files.push({ below, size })
         bytes += size
         return undefined
       }

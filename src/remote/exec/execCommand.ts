@@ -21,7 +21,7 @@ export const execCommand = (
   script,
   args: [container.id, mark, terminal?.type ?? "", ...words.map(escaped)],
   sudo,
-  pool: "followers",
+  pool: "commands",
   ...(terminal === undefined ? {} : { terminal })
 })
 

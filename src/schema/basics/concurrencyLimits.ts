@@ -12,6 +12,9 @@ export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
 /** Unfinished runs of a process: in progress or queued. */
 export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }
 
+/** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
+export const followerLimit: ConcurrencyLimit = { each: 8, all: 16 }
+
 const fields = {
   /** Limit that was reached. */
   most: Schema.Number,

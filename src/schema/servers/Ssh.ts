@@ -152,15 +152,24 @@ export class RemoteArgumentRefused extends Schema.TaggedError<RemoteArgumentRefu
   }
 }
 
-/** The connection to a server has no capacity for another followed log or command in a container. */
+/** A server has no place for another followed log, or for another command in a container. */
 export class TooManyFollowers extends Schema.TaggedError<TooManyFollowers>()("TooManyFollowers", {
   server: Schema.String,
-  most: Schema.Number
+  what: Schema.Literal("logs", "commands"),
+  most: Schema.Number,
+  /** Caller that has reached its half of the places; absent if all are taken. */
+  caller: Schema.optional(Schema.String)
 }) {
   readonly status = 429
   override get message() {
-    return `${this.most} logs of "${this.server}" are being followed already, or commands run in its containers, ` +
-      "which is as many as can be at a time: end one of them, or ask for the logs as they are"
+    const { caller, most, server, what } = this
+    const whose = caller === undefined ? "" : ` by "${cut(caller)}"`
+    const can = `which is as many as ${caller === undefined ? "can be" : "one caller may have"} at a time`
+    return what === "logs"
+      ? `${most} logs of "${cut(server)}" are being followed already${whose}, ${can}: end one of them, or ask for the ` +
+        "logs as they are"
+      : `${most} commands run in containers of "${cut(server)}" already${whose}, ${can}. Nothing was started: end one ` +
+        "of them"
   }
 }
 

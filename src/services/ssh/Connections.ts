@@ -14,7 +14,9 @@ import {
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { TooManyFollowers } from "../../schema/servers/Ssh.ts"
+import { CurrentCaller } from "../access/Caller.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
+import { type ConcurrencyLimiter, makeConcurrencyLimiter } from "../limits/concurrencyLimiter.ts"
 import { openConnections } from "../metrics/metrics.ts"
 import { withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
 import { connectServer } from "./connection/connection.ts"
@@ -33,10 +35,9 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
   /**
    * Connection to the server; opens a new one if there is none or the last one broke. In use until the scope closes.
    */
-  readonly get: (
-    server: ServerAccess,
-    pool: CommandPool
-  ) => Effect.Effect<SshConnection, ConnectError | TooManyFollowers, Scope.Scope>
+  readonly get: (server: ServerAccess, pool: CommandPool) => Effect.Effect<SshConnection, ConnectError, Scope.Scope>
+  /** Takes a place of the current caller in a limited pool until the scope closes; to be taken before `get`. */
+  readonly takePlace: (server: ServerAccess, pool: CommandPool) => Effect.Effect<void, TooManyFollowers, Scope.Scope>
 }>() {}
 
 /** Key of a connection. Each is unique, so that the end of one cannot invalidate the next. */
@@ -49,11 +50,15 @@ interface Key {
   leftAt: number
 }
 
-/** Counts the caller as a user until the scope closes. */
-const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
+/** Counts the caller as a user of a key until the scope closes; the key is chosen and counted in one step. */
+const using = (choose: () => Key): Effect.Effect<Key, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => void key.users++),
-    () =>
+    Effect.sync(() => {
+      const key = choose()
+      key.users += 1
+      return key
+    }),
+    (key) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         key.users -= 1
         key.leftAt = now
@@ -141,26 +146,42 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       })
 
     const sharedJump = (server: ServerAccess, via: ServerAccess) =>
-      get(via, "jumps").pipe(
-        Effect.catchTag("TooManyFollowers", Effect.die),
-        Effect.mapBoth({
-          onFailure: toJumpFailure(server, via),
-          onSuccess: (connection): JumpConnection => ({ name: via.name, connection })
-        })
-      )
+      Effect.mapBoth(get(via, "jumps"), {
+        onFailure: toJumpFailure(server, via),
+        onSuccess: (connection): JumpConnection => ({ name: via.name, connection })
+      })
 
-    const get = (
-      server: ServerAccess,
-      pool: PoolName
-    ): Effect.Effect<SshConnection, ConnectError | TooManyFollowers, Scope.Scope> =>
+    /** Key of the first connection of a limited pool that has a free channel. */
+    const keyWithRoom = (server: ServerAccess, pool: PoolName, index = 0): Key => {
+      const key = keyOf(server, pool, index)
+      return key.users < connectionPools[pool].channels ? key : keyWithRoom(server, pool, index + 1)
+    }
+
+    const get = (server: ServerAccess, pool: PoolName): Effect.Effect<SshConnection, ConnectError, Scope.Scope> =>
       Effect.gen(function*() {
-        const key = keyOf(server, pool, pool === "work" ? yield* FiberRef.get(connectionIndex) : 0)
-        const { mostUsers } = connectionPools[pool]
-        if (key.users >= mostUsers) return yield* new TooManyFollowers({ server: server.name, most: mostUsers })
-        yield* using(key)
+        const index = pool === "work" ? yield* FiberRef.get(connectionIndex) : 0
+        const isLimited = connectionPools[pool].places !== undefined
+        const key = yield* using(() => isLimited ? keyWithRoom(server, pool) : keyOf(server, pool, index))
         const connection = yield* RcMap.get(connections, key)
         return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, pool)) : connection
       })
-    return Connections.of({ get })
+
+    const limiters = new Map<string, ConcurrencyLimiter>()
+    const takePlace = (server: ServerAccess, pool: CommandPool) =>
+      Effect.gen(function*() {
+        const { places } = connectionPools[pool]
+        if (places === undefined) return
+        const identity = identify(server, pool, 0)
+        const limiter = limiters.get(identity) ?? makeConcurrencyLimiter(places)
+        limiters.set(identity, limiter)
+        const { name } = yield* CurrentCaller
+        const what = pool === "commands" ? "commands" : "logs"
+        yield* Effect.acquireRelease(
+          Effect.mapError(limiter.take(name), (reached) =>
+            new TooManyFollowers({ server: server.name, what, ...reached })),
+          (release) => Effect.zipRight(release, Effect.sync(() => limiter.taken() === 0 && limiters.delete(identity)))
+        )
+      })
+    return Connections.of({ get, takePlace })
   })
 )

@@ -127,7 +127,7 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
             return { key, session: Either.left(why) }
           }
           const connection = connected.right
-          const own = Layer.succeed(Connections, { get: () => Effect.succeed(connection) })
+          const own = Layer.succeed(Connections, { get: () => Effect.succeed(connection), takePlace: () => Effect.void })
           const session = yield* Effect.provide(Ssh, Layer.provide(Layer.fresh(SshLive), own))
           return { key, session: Either.right(session) }
         })

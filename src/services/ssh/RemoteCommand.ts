@@ -1,10 +1,11 @@
 import type { AnswerLimit } from "./AnswerLimit.ts"
 
 /**
- * Kind of a command, each with its own connection: `work` for commands that end by themselves, `followers` for those
- * that stay open while a client reads them. The number of concurrent followers is limited.
+ * Kind of a command, each with its own connections: `work` for commands that end by themselves, `followers` for logs
+ * that stay open while a client reads them, `commands` for those that a user runs in a container. The last two are
+ * limited, apart from each other, so that readers of logs hold up no operator.
  */
-export type CommandPool = "work" | "followers"
+export type CommandPool = "work" | "followers" | "commands"
 
 /** A terminal for a command: its type, as `TERM` names it, and its size in characters. */
 export interface RemoteTerminal {

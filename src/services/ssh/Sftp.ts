@@ -12,12 +12,21 @@ export interface RemoteEntry {
   readonly size: number
 }
 
+/**
+ * Bytes that are read of a file whose size the server does not announce, and of all files of a pull beyond their
+ * announced sizes: a hostile server could send without end.
+ */
+export const longestUnannounced = 64 * 1024 * 1024
+
 /** A path may start with `~/`, the home of the server's user. */
 export interface SftpSession {
   readonly stat: (path: string) => Effect.Effect<RemoteEntry, RemoteFileFailed | SshError>
   /** Streams the entries of a directory in the server's order: at most 200,000. */
   readonly list: (path: string) => Stream.Stream<RemoteEntry, RemoteFileFailed | SshError>
-  /** Streams a file, read ahead in parallel and emitted in order. */
+  /**
+   * Streams a file, read ahead in parallel and emitted in order: as long as the server announces it, and without a size
+   * at most `longestUnannounced`. Interruption ends the requests.
+   */
   readonly read: (path: string) => Stream.Stream<Uint8Array, RemoteFileFailed | SshError>
   /** Writes a new file that only its owner may read; fails if the name exists. */
   readonly writePrivate: (path: string, content: Uint8Array) => Effect.Effect<void, RemoteFileFailed | SshError>

@@ -164,6 +164,7 @@ export const openChannel = <Channel extends Closable>(
       )
     ),
     Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),
+    (opening) => Effect.zipRight(connections.takePlace(server, pool), opening),
     Effect.catchTags({
       Moved: () => new ConnectionLost({ ...pickServerFields(server), reason: "new connections break at once" }),
       Refused: ({ full, reason }) =>

@@ -49,6 +49,44 @@ describe("pull", () => {
       SftpTest({ "/srv/one.txt": "twelve bytes", "/srv/data/a.txt": "aa", "/srv/data/deep/b.txt": "bbb" })
     ])))
 
+  it.scoped("ends where files send more than 64 MiB together beyond what was announced, and leaves no part of one", () =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      const megabytes = (count: number) =>
+        Stream.repeatEffect(Effect.succeed(new Uint8Array(1024 ** 2))).pipe(Stream.take(count))
+      const entries: ReadonlyArray<RemoteEntry> = [
+        ...Array.from({ length: 3 }, (_, at): RemoteEntry => ({ name: `${at}`, kind: "file", size: 0 })),
+        { name: "told", kind: "file", size: 80 * 1024 ** 2 }
+      ]
+      const sftpOf = (each: number) =>
+        Layer.succeed(Sftp, {
+          session: () =>
+            Effect.succeed({
+              stat: (path) =>
+                Effect.succeed<RemoteEntry>(
+                  path.endsWith("data")
+                    ? { name: "data", kind: "directory", size: 0 }
+                    : { name: "one", kind: "file", size: 5 }
+                ),
+              list: () => Stream.fromIterable(entries),
+              read: (path) => megabytes(path.endsWith("told") ? 80 : path.endsWith("one") ? each * 3 : each),
+              writePrivate: () => Effect.void
+            })
+        })
+      const wanted = [item(join(root, "data"), "/srv/data"), item(join(root, "one"), "/srv/one", "file")]
+      const pullWith = (each: number) =>
+        pull({ serverId: "1", files: wanted }).pipe(Effect.provide([local, sftpOf(each)]))
+      const { errors, pulled: brought } = yield* pullWith(30)
+      expect(brought).toEqual([])
+      expect(errors.map(({ error }) => error)).toEqual(["/srv/data", "/srv/one"].map((path) =>
+        expect.stringContaining(`${path}: the server sends more than 64 MiB beyond the sizes that it announced`)
+      ))
+      // The files that had come before stay, whole.
+      expect((yield* treeOf(root)).filter((name) => !/^data(\/\d|\/told)?$/.test(name))).toEqual([])
+      // A file may be as long as announced, and grow a little.
+      expect((yield* pullWith(20)).errors).toEqual([])
+    }))
+
   it.scoped("brings files and whole directories, and counts them", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory

@@ -3,9 +3,28 @@ import { Effect, Fiber, Stream } from "effect"
 import type { SFTPWrapper } from "ssh2"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
-import { liveSsh } from "./live.ts"
+import { eventually, liveSsh } from "./live.ts"
 
 const content = Buffer.from("all of it ".repeat(10_000))
+
+/** Serves a file without end, whatever it announces. */
+const endless = (announced: { readonly size?: number }) => {
+  let bytes = 0
+  let ends = 0
+  const serve = (sftp: SFTPWrapper) => {
+    sftp.on("OPEN", (id) => sftp.handle(id, Buffer.from("1")))
+    sftp.on("FSTAT", (id) => Reflect.apply(sftp.attrs, sftp, [id, announced]))
+    sftp.on("READ", (id, _handle, _offset, length) => {
+      bytes += length
+      sftp.data(id, Buffer.alloc(length))
+    })
+    sftp.on("CLOSE", (id) => {
+      ends += 1
+      sftp.status(id, 0)
+    })
+  }
+  return { serve, served: () => bytes, closed: () => ends }
+}
 
 describe("a server whose SFTP is odd", () => {
   it.scopedLive("has its files read to the end when it tells no size", () =>
@@ -24,6 +43,37 @@ describe("a server whose SFTP is odd", () => {
       const chunks = yield* Stream.runCollect(read("/file"))
       expect(Buffer.concat([...chunks]).equals(content)).toBe(true)
     }).pipe(Effect.provide(liveSsh())))
+
+  it.scopedLive.each<[what: string, attributes: { readonly size?: number }]>([["no size", {}], ["0 bytes", { size: 0 }]])(
+    "has its files read to 64 MiB and no further where it announces %s and sends without end",
+    ([_what, announced]) =>
+      Effect.gen(function*() {
+        const { closed, serve, served } = endless(announced)
+        const { access } = yield* fakeSsh({ sftp: serve })
+        const { read } = yield* (yield* Sftp).session(access)
+        const error = yield* Effect.flip(Stream.runDrain(read("/file")))
+        expect(error.message).toMatch(/^\/file on "Main": it is announced without a size and does not end within 64 MiB/)
+        expect([served() / 1024 ** 2, closed()]).toEqual([expect.closeTo(64, 0), 1])
+      }).pipe(Effect.provide(liveSsh()))
+  )
+
+  it.scopedLive.each<[what: string, size: number]>([["nothing", 0], ["a file without end", 1024 ** 5]])(
+    "is asked for nothing more once its reader has left, where it announces %s",
+    ([_what, size]) =>
+      Effect.gen(function*() {
+        const { closed, serve, served } = endless({ size })
+        const { access } = yield* fakeSsh({ sftp: serve })
+        const { read } = yield* (yield* Sftp).session(access)
+        const reading = yield* Effect.fork(Stream.runDrain(read("/file")))
+        yield* eventually(Effect.sync(served), (bytes) => bytes > 1024 ** 2)
+        yield* Fiber.interrupt(reading)
+        // Requests that were on their way are still answered.
+        yield* Effect.sleep("200 millis")
+        const before = served()
+        yield* Effect.sleep("200 millis")
+        expect([served(), closed()]).toEqual([before, 1])
+      }).pipe(Effect.provide(liveSsh()))
+  )
 
   it.scopedLive.each<[what: string, entries: number]>([["entries", 500], ["empty answers", 0]])(
     "is not read without end where it lists %s",
