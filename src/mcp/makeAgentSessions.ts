@@ -39,15 +39,19 @@ interface Session extends Rights {
   readonly use: Use
 }
 
+// A session keeps the caller of its first request: a request with any other right is not one of its caller's, even under
+// the same name, as after `http.token` was set.
 const isSame = (one: Rights, other: Rights) =>
-  one.caller.name === other.caller.name && one.caller.role === other.caller.role && one.readOnly === other.readOnly
+  one.caller.name === other.caller.name && one.caller.role === other.caller.role &&
+  one.caller.isLocal === other.caller.isLocal && one.caller.limitedBy === other.caller.limitedBy &&
+  one.readOnly === other.readOnly
 
 // The library passes this to the factory that makes a server for a request.
 const authInfoOf = ({ caller, readOnly }: Rights): AuthInfo => ({
   token: "",
   clientId: caller.name,
   scopes: [],
-  extra: { role: caller.role, readOnly }
+  extra: { role: caller.role, isLocal: caller.isLocal === true, readOnly }
 })
 
 const roleIn = (role: unknown) => role === "operator" || role === "viewer" ? role : anonymousCaller.role
@@ -55,7 +59,8 @@ const roleIn = (role: unknown) => role === "operator" || role === "viewer" ? rol
 const rightsIn = (authInfo: AuthInfo | undefined): Rights => ({
   caller: {
     name: authInfo?.clientId ?? anonymousCaller.name,
-    role: roleIn(authInfo?.extra?.["role"])
+    role: roleIn(authInfo?.extra?.["role"]),
+    ...(authInfo?.extra?.["isLocal"] === true ? { isLocal: true } : {})
   },
   readOnly: authInfo?.extra?.["readOnly"] !== false
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Deferred, Effect, FastCheck, Fiber } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
@@ -15,6 +16,7 @@ const [ann, bob] = [callerOf("ann"), callerOf("bob")]
 const started = Effect.gen(function*() {
   const told = yield* Deferred.make<void>()
   let calls = 0
+  const seen: Array<Caller> = []
   const wait: Tool = {
     name: "wait",
     title: "Wait",
@@ -43,8 +45,16 @@ const started = Effect.gen(function*() {
   }
   const answer = yield* makeAgentSessions(
     () => offer,
-    () => runAgentRequest((effect) => Effect.provideService(effect, Berth, berth))
+    (caller) =>
+      runAgentRequest((effect) =>
+        Effect.zipRight(
+          Effect.sync(() => seen.push(caller)),
+          Effect.provideService(effect, Berth, berth)
+        )
+      )
   )
+  /** Callers of the requests since the last look. */
+  const callers = Effect.sync(() => seen.splice(0))
 
   const send = (caller: Caller, method: string, params: object, id?: string) =>
     Effect.gen(function*() {
@@ -62,6 +72,24 @@ const started = Effect.gen(function*() {
       const text = yield* Effect.promise(() => response.text())
       return { status: response.status, id: response.headers.get("mcp-session-id") ?? "", text }
     })
+  /** Calls the tool as a client of today's protocol, whose requests have no session. */
+  const callModern = (caller: Caller) =>
+    Effect.promise(async () => {
+      const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } })
+      const transport = new StreamableHTTPClientTransport(new URL("http://berth.invalid/mcp"), {
+        fetch: async (url, init) => {
+          const request = new Request(url, init)
+          const text = init?.body === undefined ? undefined : await request.clone().text()
+          const body: unknown = text === undefined || text === "" ? undefined : JSON.parse(text)
+          return Effect.runPromise(answer({ request, body, caller, readOnly: false }))
+        }
+      })
+      await client.connect(transport)
+      const result = await client.callTool({ name: "wait", arguments: {} })
+      const protocol = client.getNegotiatedProtocolVersion()
+      await client.close()
+      return { protocol, text: JSON.stringify(result) }
+    })
   const clientInfo = { name: "test", version: "1" }
   const initialize = (caller: Caller) =>
     send(caller, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo })
@@ -70,7 +98,7 @@ const started = Effect.gen(function*() {
     Effect.map(send(caller, "tools/list", {}, id), ({ status }) => status === 200)
   const callWait = (caller: Caller, id: string) => send(caller, "tools/call", { name: "wait", arguments: {} }, id)
   const areCalled = (count: number) => eventually(Effect.sync(() => calls === count))
-  return { areCalled, begin, callWait, initialize, isOpen, told }
+  return { areCalled, begin, callers, callModern, callWait, initialize, isOpen, told }
 })
 
 describe("the sessions of agents", () => {
@@ -100,6 +128,29 @@ describe("the sessions of agents", () => {
       yield* Deferred.succeed(told, undefined)
       for (const { status } of yield* Effect.forEach(answering, Fiber.join)) expect(status).toBe(200)
       expect(yield* initialize(ann)).toMatchObject({ status: 200 })
+    }))
+
+  it.scopedLive("are used by no caller with other rights, and each request runs with its own", () =>
+    Effect.gen(function*() {
+      const { begin, callers, callModern, callWait, isOpen, told } = yield* started
+      yield* Deferred.succeed(told, undefined)
+      const all: ReadonlyArray<Caller> = [
+        { name: "ann", role: "operator", isLocal: true },
+        { name: "ann", role: "operator" },
+        { name: "ann", role: "viewer" },
+        { name: "ann", role: "viewer", limitedBy: "mcp.readOnly" },
+        { name: "bob", role: "operator", isLocal: true }
+      ]
+      for (const first of all) {
+        const id = yield* begin(first)
+        const open = yield* Effect.filter(all, (caller) => isOpen(caller, id))
+        expect([first, open]).toEqual([first, [first]])
+        expect((yield* callWait(first, id)).text).toContain("waited")
+        expect(yield* callers).toEqual([first])
+        if (first.limitedBy !== undefined) continue
+        expect(yield* callModern(first)).toEqual({ protocol: "2026-07-28", text: expect.stringContaining("waited") })
+        expect(yield* callers).toEqual([first])
+      }
     }))
 
   it.scopedLive("of a caller are ended by no other one, in any order and however many begin at once", () =>
