@@ -1,8 +1,7 @@
 import { Effect, Either, Layer, Ref } from "effect"
-import { checkHostKey, previewHostKey, withConfirmed } from "../../src/services/hostKeys/checkHostKey.ts"
+import { checkHostKey, listKeyTypes, previewHostKey, withConfirmed } from "../../src/services/hostKeys/checkHostKey.ts"
 import { HostKeys } from "../../src/services/hostKeys/HostKeys.ts"
 import { type KeyMismatch, withKeyFile } from "../../src/services/hostKeys/KeyMismatch.ts"
-import { listKeys } from "../../src/services/hostKeys/knownHostsFile.ts"
 
 const file = "known_hosts"
 
@@ -13,12 +12,12 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
     Effect.map(Ref.make(knownHosts), (text) =>
       HostKeys.of({
         file,
-        knownTypes: (server) => Effect.map(Ref.get(text), (text) => listKeys(text, server).map((key) => key.type)),
+        knownTypes: (server) => Effect.map(Ref.get(text), (text) => listKeyTypes(text, server)),
         standing: (server, key) =>
           Effect.map(Ref.get(text), (text) => withKeyFile(file)(previewHostKey(text, server, key))),
-        confirm: (server, print, replaces) =>
+        confirm: (server, print, replaces, addsRoute) =>
           Effect.flatMap(Ref.get(text), (before) =>
-            Either.match(withConfirmed(before, server, print, replaces), {
+            Either.match(withConfirmed(before, server, print, replaces, addsRoute), {
               onLeft: (other): Effect.Effect<KeyMismatch | "confirmed"> => Effect.succeed({ ...other, file }),
               onRight: (confirmed) => Effect.as(Ref.set(text, confirmed), "confirmed" as const)
             })),

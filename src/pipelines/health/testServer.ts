@@ -8,6 +8,7 @@ import {
   usualSshPort
 } from "../../schema/servers/Server.ts"
 import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
+import type { ServerForbidden } from "../../schema/servers/ServerToStore.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { scrubText } from "../../services/secrets/scrubText.ts"
 import { listServerSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -52,6 +53,8 @@ const accessOf = (input: ServerInput) =>
       ? Option.none()
       : Option.some(yield* settings.storedServer(id))
     const via = yield* resolveJumpHost(input.jump, stored)
+    // Stored credentials, and jump hosts, may be used as they are.
+    yield* settings.permitAccess(input, input.jump === undefined ? undefined : via)
     const kept = yield* keptCredentials({ host, port, username, jump: input.jump }, stored)
     const access: ServerAccess = {
       ...given,
@@ -87,8 +90,9 @@ const onlyStored = (names: ReadonlyArray<string>) =>
 const hostKeyOf = (key: Option.Option<PresentedKey>) =>
   Option.match(key, {
     onNone: () => null,
-    onSome: ({ remembered, rememberedIn, ...shown }) => ({
+    onSome: ({ remembered, rememberedIn, route, ...shown }) => ({
       ...shown,
+      ...(Option.isSome(route) ? { route: route.value } : {}),
       remembered: Option.getOrNull(remembered),
       rememberedIn: Option.getOrNull(rememberedIn)
     })
@@ -119,7 +123,11 @@ const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
  */
 export const testServer = Effect.fn("testServer")(function*(
   { hostKey: confirmed, ...input }: ServerTestRequest
-): Effect.fn.Return<ServerTest, JumpRefused | ServerUnresolved | SettingsError, FirstContact | Settings> {
+): Effect.fn.Return<
+  ServerTest,
+  JumpRefused | ServerForbidden | ServerUnresolved | SettingsError,
+  FirstContact | Settings
+> {
   const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const access = yield* accessOf(input)
   const references = referring(input)

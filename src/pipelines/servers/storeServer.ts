@@ -1,6 +1,8 @@
 import { Effect, Option } from "effect"
 import { type ServerInput, usualSshPort } from "../../schema/servers/Server.ts"
-import { HostKeyTaken, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
+import { HostKeyTaken, ServerForbidden, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
+import { cut } from "../../schema/words/quoted.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
 import { buildSettingsChanged } from "../settings/buildSettingsChanged.ts"
@@ -37,12 +39,20 @@ export const storeServer = Effect.fn("storeServer")(function*(
   yield* settings.checkServer(input, options)
   // Confirmed before the server is stored, so that no connection can skip the key check.
   if (typeof hostKey === "string") {
-    const { host, port = usualSshPort } = input
+    const { host, port = usualSshPort, username } = input
     const via = yield* resolveJumpHost(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())
     const contact = yield* FirstContact
-    const address = { host, port, ...(via === undefined ? {} : { via }) }
-    const standing = yield* contact.confirm(address, hostKey, replacesHostKey ?? undefined)
+    const address = { host, port, username, ...(via === undefined ? {} : { via }) }
+    const { isLocal = false } = yield* CurrentCaller
+    const standing = yield* contact.confirm(address, hostKey, replacesHostKey ?? undefined, isLocal)
     if (standing !== "confirmed") {
+      if (standing.route !== undefined && !isLocal) {
+        return yield* new ServerForbidden({
+          reason:
+            `${cut(host)}:${port} is remembered to be reached ${standing.route.remembered}, and this server would ` +
+            `be reached ${standing.route.now}`
+        })
+      }
       return yield* new HostKeyTaken({ host, port, remembered: standing.remembered, confirmed: hostKey })
     }
   }

@@ -41,9 +41,20 @@ export const ShownHostKey = Schema.Struct({
   standing: Schema.Literal("known", "new", "changed").annotations({
     description:
       "known: it is the one that is remembered, or was confirmed; new: neither is so for this host and port; changed: " +
-      "another one is, and no credential was sent."
+      "another one is, or it is for another route, and no credential was sent."
   }),
-  remembered: textOrNull("The remembered fingerprint if the server shows another one, else null."),
+  remembered: textOrNull(
+    "The remembered fingerprint if the server shows another one, or is reached on another route; else null."
+  ),
+  route: Schema.optionalWith(
+    Schema.Struct({
+      remembered: text("The remembered route.", "directly"),
+      now: text("The route of this test.", "through deploy@bastion.example.com")
+    }),
+    { exact: true }
+  ).annotations({
+    description: "The change of its route; only where the server is remembered on other routes than this one."
+  }),
   rememberedIn: Schema.NullOr(Schema.Literal("berth", "known_hosts")).annotations({
     description:
       "berth: replacesHostKey can replace the remembered key; known_hosts: only ssh-keygen -R removes it; null " +

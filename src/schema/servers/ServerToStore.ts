@@ -47,6 +47,17 @@ export class ServerTaken extends Schema.TaggedError<ServerTaken>()("ServerTaken"
   }
 }
 
+/** A caller with a token may not store, remove or test a server like this. */
+export class ServerForbidden extends Schema.TaggedError<ServerForbidden>()("ServerForbidden", {
+  reason: Schema.String
+}) {
+  readonly status = 403
+  override get message() {
+    return `${this.reason}. So only the user of the service's machine may do that: nothing was changed or sent. Run berth ` +
+      "server there, or edit the settings file"
+  }
+}
+
 /** The remembered host key of a server differs from the confirmed one. */
 export class HostKeyTaken extends Schema.TaggedError<HostKeyTaken>()("HostKeyTaken", {
   host: Schema.String,

@@ -32,17 +32,25 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
   }
 }
 
-/** The server's host key differs from the remembered one; no credential was sent. */
+/** The server's host key or its route differs from the remembered one; no credential was sent. */
 export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKeyChanged", {
   ...where,
   remembered: Schema.String,
   presented: Schema.String,
   /** File of the remembered host keys. */
   file: Schema.String,
-  isRevoked: Schema.optional(Schema.Boolean)
+  isRevoked: Schema.optional(Schema.Boolean),
+  /** Present when its key is stored for other routes than that of the connection. */
+  route: Schema.optional(Schema.Struct({ remembered: Schema.String, now: Schema.String }))
 }) {
   readonly status = 502
   override get message() {
+    if (this.route !== undefined) {
+      return `The route to ${this.host}:${this.port} ("${this.server}") changed: remembered is that it is reached ` +
+        `${this.route.remembered}, and now it would be ${this.route.now}. Nothing was sent. If the new route is meant, ` +
+        "which also ~/.ssh/config may have changed, confirm it with berth server test where the service runs, or remove " +
+        `its lines from ${this.file}`
+    }
     if (this.isRevoked === true) {
       return `The host key of ${this.host}:${this.port} ("${this.server}") is ${this.presented}, which ${this.file} ` +
         "marks as revoked. Nothing was sent. Give the server another host key"
@@ -166,9 +174,13 @@ export class TooManyFollowers extends Schema.TaggedError<TooManyFollowers>()("To
     const whose = caller === undefined ? "" : ` by "${cut(caller)}"`
     const can = `which is as many as ${caller === undefined ? "can be" : "one caller may have"} at a time`
     return what === "logs"
-      ? `${most} logs of "${cut(server)}" are being followed already${whose}, ${can}: end one of them, or ask for the ` +
+      ? `${most} logs of "${
+        cut(server)
+      }" are being followed already${whose}, ${can}: end one of them, or ask for the ` +
         "logs as they are"
-      : `${most} commands run in containers of "${cut(server)}" already${whose}, ${can}. Nothing was started: end one ` +
+      : `${most} commands run in containers of "${
+        cut(server)
+      }" already${whose}, ${can}. Nothing was started: end one ` +
         "of them"
   }
 }

@@ -2,6 +2,8 @@
 export interface MachineAddress {
   readonly host: string
   readonly port: number
+  /** User of the log-in, which belongs to the route but not to the machine. */
+  readonly username?: string
   readonly via?: MachineAddress
 }
 

@@ -30,16 +30,19 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
   ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
   /**
    * Requires this fingerprint, which the caller has verified, at the first connection to a server. If other keys are
-   * stored, the fingerprint replaces them if `replaces` is one of them; otherwise it is a mismatch.
+   * stored, the fingerprint replaces them if `replaces` is one of them; otherwise it is a mismatch. So it is for a server
+   * that is known on other routes.
+   * @param addsRoute false refuses another route than the stored ones; true unless given
    */
   readonly confirm: (
     server: MachineAddress,
     fingerprint: string,
-    replaces?: string
+    replaces?: string,
+    addsRoute?: boolean
   ) => Effect.Effect<KeyMismatch | "confirmed", HostKeysUnavailable>
   /**
    * Stores the first key of a server, which must match the confirmed fingerprint, if any. Returns a mismatch when the
-   * server presents a key other than the stored ones.
+   * server presents a key other than the stored ones, or is reached on another route than the stored ones.
    */
   readonly check: (
     server: MachineAddress,

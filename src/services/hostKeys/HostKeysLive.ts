@@ -3,10 +3,11 @@ import { Effect, Either, Layer, Option } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { makeHostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
-import { checkHostKey, previewHostKey, withConfirmed } from "./checkHostKey.ts"
 import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
 import { withKeyFile } from "./KeyMismatch.ts"
-import { listKeys } from "./knownHostsFile.ts"
+
+/** Loaded with the first connection, not at the start. */
+const loadRules = Effect.promise(() => import("./checkHostKey.ts"))
 
 /** Stores host keys in the format of OpenSSH's known_hosts. The file is replaced atomically under a lock. */
 export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
@@ -27,23 +28,24 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
       return HostKeys.of({
         file,
         knownTypes: Effect.fn("HostKeys.knownTypes")((server) =>
-          read.pipe(
-            Effect.map((text) => listKeys(text, server).map((key) => key.type)),
+          Effect.zipWith(read, loadRules, (text, { listKeyTypes }) => listKeyTypes(text, server)).pipe(
             Effect.mapError(unavailable)
           )
         ),
         standing: Effect.fn("HostKeys.standing")((server, key) =>
-          read.pipe(
-            Effect.map((text) => withKeyFile(file)(previewHostKey(text, server, key))),
-            Effect.mapError(unavailable)
-          )
+          Effect.zipWith(
+            read,
+            loadRules,
+            (text, { previewHostKey }) => withKeyFile(file)(previewHostKey(text, server, key))
+          ).pipe(Effect.mapError(unavailable))
         ),
-        confirm: Effect.fn("HostKeys.confirm")((server, print, replaces) =>
+        confirm: Effect.fn("HostKeys.confirm")((server, print, replaces, addsRoute) =>
           Effect.gen(function*() {
+            const { withConfirmed } = yield* loadRules
             yield* files.makeDirectory(path.dirname(file))
             return yield* Effect.gen(function*() {
               const text = yield* read
-              const confirmed = withConfirmed(text, server, print, replaces)
+              const confirmed = withConfirmed(text, server, print, replaces, addsRoute)
               if (Either.isLeft(confirmed)) return { ...confirmed.left, file }
               if (confirmed.right !== text) yield* files.write(file, confirmed.right, { mode: 0o600 })
               return "confirmed" as const
@@ -52,13 +54,16 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         ),
         check: Effect.fn("HostKeys.check")((server, key) =>
           Effect.gen(function*() {
-            const now = checkHostKey(yield* read, server, key)
-            if (now.answer !== "remembered") return withKeyFile(file)(now.answer)
+            const { checkHostKey } = yield* loadRules
+            const before = yield* read
+            const now = checkHostKey(before, server, key)
+            if (now.text === before) return withKeyFile(file)(now.answer)
             yield* files.makeDirectory(path.dirname(file))
             // Another connection may have been first: check again what the file says under the lock.
             return yield* Effect.gen(function*() {
-              const held = checkHostKey(yield* read, server, key)
-              if (held.answer === "remembered") yield* files.write(file, held.text, { mode: 0o600 })
+              const text = yield* read
+              const held = checkHostKey(text, server, key)
+              if (held.text !== text) yield* files.write(file, held.text, { mode: 0o600 })
               return withKeyFile(file)(held.answer)
             }).pipe(locks.withLock(makeHostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))

@@ -9,7 +9,7 @@ import type {
   ServerInput,
   ServerUnresolved
 } from "../../schema/servers/Server.ts"
-import type { ServerTaken } from "../../schema/servers/ServerToStore.ts"
+import type { ServerForbidden, ServerTaken } from "../../schema/servers/ServerToStore.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 import type { Setting, SettingRefused } from "../../schema/settings/SettingsList.ts"
 import type { SaveOptions } from "./servers/makeServerWriter.ts"
@@ -78,20 +78,31 @@ export interface SettingsFile extends SettingValues {
   readonly storedServer: (idOrName: string) => Effect.Effect<StoredAccess, ServerUnresolved | SettingsError>
   /** Resolves a list of jump hosts to the last one, with the credentials for each. */
   readonly jumpRoute: (jump: string) => Effect.Effect<ServerAccess, JumpRefused | SettingsError>
-  /** Replaces the server with the same id, or appends it under a new one. */
+  /**
+   * Replaces the server with the same id, or appends it under a new one. Refuses callers with a token what would change
+   * the route of another server.
+   */
   readonly saveServer: (
     input: ServerInput,
     options?: SaveOptions
-  ) => Effect.Effect<Server, ServerTaken | SettingsError>
+  ) => Effect.Effect<Server, ServerForbidden | ServerTaken | SettingsError>
   /** The server and the change of the file that `saveServer` would make. */
   readonly planServer: (
     input: ServerInput,
     options: SaveOptions
-  ) => Effect.Effect<PlannedServer, ServerTaken | SettingsError>
-  /** Fails when `saveServer` would refuse the id or the name. */
-  readonly checkServer: (input: ServerInput, options: SaveOptions) => Effect.Effect<void, ServerTaken | SettingsError>
+  ) => Effect.Effect<PlannedServer, ServerForbidden | ServerTaken | SettingsError>
+  /** Fails when `saveServer` would. */
+  readonly checkServer: (
+    input: ServerInput,
+    options: SaveOptions
+  ) => Effect.Effect<void, ServerForbidden | ServerTaken | SettingsError>
+  /** Refuses credentials that the current caller may not use for a server, stored or not. */
+  readonly permitAccess: (
+    input: Pick<ServerInput, "agent" | "privateKey">,
+    via: ServerAccess | undefined
+  ) => Effect.Effect<void, ServerForbidden | SettingsError>
   /** Removes the server with this id, or else with this name; succeeds if it does not exist. */
-  readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | SettingsError>
+  readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | ServerForbidden | SettingsError>
 }
 
 /** The settings file; every access sees its current content. */

@@ -34,7 +34,17 @@ export const makeSettings = (store: SettingsStore) =>
     const servers = makeServerReader(resolver)
     const tokens = makeTokenReader(resolver, file)
     const targets = notifyTargetReader(resolver)
-    const writer = yield* makeServerWriter(store, servers)
+    const routeFor = (stored: ReadonlyArray<StoredServer>, jump: string) =>
+      resolveJumpRoute(jump, findStoredJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
+    const rights = Effect.map(
+      Effect.promise(() => import("./servers/serverRights.ts")),
+      ({ makeServerRights }) => makeServerRights(servers, routeFor)
+    )
+    const writer = yield* makeServerWriter(
+      store,
+      servers,
+      (change) => Effect.flatMap(rights, ({ permitChange }) => permitChange(change))
+    )
     const single = makeSettingWriter(store)
     const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
 
@@ -51,8 +61,6 @@ export const makeSettings = (store: SettingsStore) =>
     })
     const now = Effect.map(document, valuesOf)
 
-    const routeFor = (stored: ReadonlyArray<StoredServer>, jump: string) =>
-      resolveJumpRoute(jump, findStoredJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
     const placedWith = (stored: ReadonlyArray<StoredServer>, idOrName: string) =>
       Effect.flatMap(
         servers.withId(stored, idOrName),
@@ -118,6 +126,10 @@ export const makeSettings = (store: SettingsStore) =>
       jumpRoute: Effect.fn("Settings.jumpRoute")(function*(jump: string) {
         const { servers: stored } = yield* document
         return yield* routeFor(stored, jump)
+      }),
+      permitAccess: Effect.fn("Settings.permitAccess")(function*(input, via) {
+        const { servers: stored } = yield* document
+        yield* (yield* rights).permitAccess(stored, input, via)
       }),
       saveServer: Effect.fn("Settings.saveServer")((input: ServerInput, options?: SaveOptions) =>
         writer.save(input, options)

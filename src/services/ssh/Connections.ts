@@ -179,7 +179,8 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
         yield* Effect.acquireRelease(
           Effect.mapError(limiter.take(name), (reached) =>
             new TooManyFollowers({ server: server.name, what, ...reached })),
-          (release) => Effect.zipRight(release, Effect.sync(() => limiter.taken() === 0 && limiters.delete(identity)))
+          (release) =>
+            Effect.zipRight(release, Effect.sync(() => limiter.taken() === 0 && limiters.delete(identity)))
         )
       })
     return Connections.of({ get, takePlace })

@@ -3,6 +3,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ServerUnreachable } from "../../schema/servers/Ssh.ts"
 import { computeFingerprint } from "../hostKeys/hostKey.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
+import type { RouteChange } from "../hostKeys/KeyMismatch.ts"
 import { refuseNewKeys, withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
 import { connectServer } from "./connection/connection.ts"
 import type { ConnectError } from "./connection/liveConnection.ts"
@@ -19,6 +20,8 @@ export interface PresentedKey {
   readonly standing: "known" | "new" | "changed"
   /** Fingerprints stored for the server, if it presented another one. */
   readonly remembered: Option.Option<string>
+  /** Present when the server is remembered on other routes than that of the contact. */
+  readonly route: Option.Option<RouteChange>
   /** Store of these fingerprints: Berth's own, whose keys can be replaced, or the user's known_hosts. */
   readonly rememberedIn: Option.Option<"berth" | "known_hosts">
 }
@@ -70,6 +73,7 @@ const watching = (
             fingerprint: presented,
             standing: isChanged ? "changed" : standing,
             remembered: isChanged ? Option.some(standing.remembered) : Option.none(),
+            route: isChanged ? Option.fromNullable(standing.route) : Option.none(),
             rememberedIn: isChanged
               ? Option.some(standing.file === keys.file ? "berth" : "known_hosts")
               : Option.none()
@@ -127,7 +131,10 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
             return { key, session: Either.left(why) }
           }
           const connection = connected.right
-          const own = Layer.succeed(Connections, { get: () => Effect.succeed(connection), takePlace: () => Effect.void })
+          const own = Layer.succeed(Connections, {
+            get: () => Effect.succeed(connection),
+            takePlace: () => Effect.void
+          })
           const session = yield* Effect.provide(Ssh, Layer.provide(Layer.fresh(SshLive), own))
           return { key, session: Either.right(session) }
         })

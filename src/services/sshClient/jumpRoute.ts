@@ -61,7 +61,7 @@ const configuredJump = ({ host }: JumpHost, { jump, jumpRefused, proxyCommand }:
 
 /**
  * Resolves jump hosts to the last one, reached through the previous ones. Each logs in with the credentials of the
- * stored server with its address, or else with those of the user's SSH client. As with OpenSSH, only the first one may
+ * stored server with its address, which gives it its id, or else with those of the user's SSH client. As with OpenSSH, only the first one may
  * have jump hosts of its own.
  */
 export const resolveJumpRoute = <E>(
@@ -90,7 +90,7 @@ export const resolveJumpRoute = <E>(
         return yield* new JumpRefused({ reason: `must name the user of ${quoteInput(hop.host)}: user@host` })
       }
       via = {
-        id: "",
+        id: stored?.id ?? "",
         name: `${username}@${address.host}:${address.port}`,
         host: address.host,
         port: address.port,

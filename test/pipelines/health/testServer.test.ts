@@ -13,6 +13,7 @@ const key: PresentedKey = {
   fingerprint: `SHA256:${"a".repeat(43)}`,
   standing: "known",
   remembered: Option.none(),
+  route: Option.none(),
   rememberedIn: Option.none()
 }
 const input = { name: "Attic", host: "attic.test", username: "deployer" }

@@ -78,9 +78,11 @@ describe("pull", () => {
         pull({ serverId: "1", files: wanted }).pipe(Effect.provide([local, sftpOf(each)]))
       const { errors, pulled: brought } = yield* pullWith(30)
       expect(brought).toEqual([])
-      expect(errors.map(({ error }) => error)).toEqual(["/srv/data", "/srv/one"].map((path) =>
-        expect.stringContaining(`${path}: the server sends more than 64 MiB beyond the sizes that it announced`)
-      ))
+      expect(errors.map(({ error }) => error)).toEqual(
+        ["/srv/data", "/srv/one"].map((path) =>
+          expect.stringContaining(`${path}: the server sends more than 64 MiB beyond the sizes that it announced`)
+        )
+      )
       // The files that had come before stay, whole.
       expect((yield* treeOf(root)).filter((name) => !/^data(\/\d|\/told)?$/.test(name))).toEqual([])
       // A file may be as long as announced, and grow a little.

@@ -71,8 +71,8 @@ describe("checkHostKey", () => {
       { host: "ain.lan", port: 22 },
       { host: "main", port: 22 },
       { host: "main.lan.de", port: 22 },
-      { ...main, via: main },
-      { ...main, via: { host: "gate.lan", port: 22 } }
+      { host: "main.lan", port: 2222, via: main },
+      { host: "gate.lan", port: 22, via: main }
     ]
     for (const other of others) {
       expect(checkHostKey(text, other, two).answer).toBe("remembered")
@@ -107,7 +107,14 @@ describe("the key of a server behind jump hosts", () => {
   ]
 
   it("is another one's than that of the same address on another route", () => {
-    const all = routes.reduce((text, route, index) => checkHostKey(text, route, key(`of ${index}`)).text, "")
+    const all = routes.map((route, index) => {
+      const { via: _, ...direct } = route
+      const own = checkHostKey("", route, key(`of ${index}`))
+      expect(own.answer).toBe("remembered")
+      // So are they for an address with another port.
+      expect(checkHostKey(own.text, { ...direct, port: 7 }, two).answer).toBe("remembered")
+      return own.text
+    }).join("")
     expect(all.split("\n").map((row) => row.split(" ")[0])).toEqual([
       "main.lan",
       "main.lan@[gate.lan]:2222",
@@ -124,18 +131,100 @@ describe("the key of a server behind jump hosts", () => {
     }
   })
 
-  it("is confirmed and replaced for its route alone", () => {
+  it("counts as changed on every route that it is not remembered for, whatever key is shown", () => {
+    for (const first of routes) {
+      const { text } = checkHostKey("", first, one)
+      const confirmed = Either.getOrThrow(withConfirmed("", first, computeFingerprint(one.blob)))
+      for (const route of routes.filter((each) => each !== first && each.port === first.port)) {
+        for (const known of [text, confirmed]) {
+          for (const shown of [one, two]) {
+            const { answer, text: after } = checkHostKey(known, route, shown)
+            expect([first, route, answer]).toEqual([first, route, {
+              remembered: computeFingerprint(one.blob),
+              presented: computeFingerprint(shown.blob),
+              route: { remembered: expect.any(String), now: expect.any(String) }
+            }])
+            expect(after).toBe(known)
+            expect(previewHostKey(known, route, shown)).toEqual(answer)
+          }
+        }
+      }
+    }
+    const { answer } = checkHostKey(checkHostKey("", main, one).text, { ...main, via: { ...gate, via: main } }, one)
+    expect(answer).toMatchObject({ route: { remembered: "directly", now: "through main.lan, [gate.lan]:2222" } })
+  })
+
+  it("is confirmed for another route by its fingerprint, or by that of the remembered one, which stays", () => {
     const [, behind = main] = routes
-    const text = Either.getOrThrow(
-      withConfirmed(checkHostKey("", main, one).text, behind, computeFingerprint(two.blob))
-    )
+    const [first, second] = [computeFingerprint(one.blob), computeFingerprint(two.blob)]
+    const before = checkHostKey("", main, one).text
+    // Another key needs the one that is known to be meant; a caller without the right to the route gets neither.
+    expect(Either.isLeft(withConfirmed(before, behind, second))).toBe(true)
+    for (const replaces of [undefined, first]) {
+      for (const shown of [first, second]) {
+        const refused = Either.flip(withConfirmed(before, behind, shown, replaces, false))
+        expect(Either.getOrThrow(refused)).toMatchObject({ remembered: first, route: { remembered: "directly" } })
+      }
+    }
+    const same = Either.getOrThrow(withConfirmed(before, behind, first))
+    expect([previewHostKey(same, main, one), previewHostKey(same, behind, one)]).toEqual(["known", "known"])
+    const text = Either.getOrThrow(withConfirmed(before, behind, second, first))
     expect([previewHostKey(text, main, one), previewHostKey(text, behind, two)]).toEqual(["known", "known"])
     expect(previewHostKey(text, behind, one)).toHaveProperty("presented")
     const met = checkHostKey(text, behind, two).text
-    const after = Either.getOrThrow(
-      withConfirmed(met, behind, computeFingerprint(one.blob), computeFingerprint(two.blob))
-    )
+    const after = Either.getOrThrow(withConfirmed(met, behind, first, second))
     expect([previewHostKey(after, main, one), previewHostKey(after, behind, one)]).toEqual(["known", "known"])
+  })
+})
+
+describe("the users of a server's jump hosts", () => {
+  const behind = (user: string, own = "ann"): MachineAddress => ({
+    host: "main.lan",
+    port: 22,
+    username: own,
+    via: { host: "gate.lan", port: 2222, username: user }
+  })
+
+  it("belong to its route, and are added at their next use to a key that was stored without them", () => {
+    const { username: _, ...nameless } = behind("deb")
+    const stored = checkHostKey("", nameless, one).text
+    expect(stored).not.toContain("# route")
+    const { answer, text } = checkHostKey(stored, behind("deb"), one)
+    expect([answer, text]).toEqual([
+      "known",
+      `${stored}# route main.lan@[gate.lan]:2222 deb@[gate.lan]:2222,ann@main.lan\n`
+    ])
+    expect(checkHostKey(text, behind("deb"), one)).toEqual({ answer: "known", text })
+    expect(checkHostKey(text, behind("eve"), one)).toEqual({
+      text,
+      answer: {
+        remembered: computeFingerprint(one.blob),
+        presented: computeFingerprint(one.blob),
+        route: { remembered: "through deb@[gate.lan]:2222", now: "through eve@[gate.lan]:2222" }
+      }
+    })
+    // A log-in of another user of the server has a route of its own.
+    const both = checkHostKey(text, behind("eve", "bob"), one)
+    expect(both.answer).toBe("known")
+    expect(checkHostKey(both.text, behind("eve", "bob"), one)).toEqual({ answer: "known", text: both.text })
+    expect(checkHostKey(both.text, behind("eve"), one).answer).toHaveProperty("route")
+  })
+
+  it("are stored with the first key, and another one is confirmed beside them", () => {
+    const met = checkHostKey("", behind("deb"), one)
+    expect([met.answer, met.text.match(/# route/g)?.length]).toEqual(["remembered", 1])
+    const print = computeFingerprint(one.blob)
+    expect(Either.isLeft(withConfirmed(met.text, behind("eve"), print, undefined, false))).toBe(true)
+    expect(Either.getOrThrow(withConfirmed(met.text, behind("deb"), print, undefined, false))).toBe(met.text)
+    const text = Either.getOrThrow(withConfirmed(met.text, behind("eve"), print))
+    for (const user of ["deb", "eve"]) expect(checkHostKey(text, behind(user), one).answer).toBe("known")
+  })
+
+  it("write no line of their own", () => {
+    const odd = { ...behind("deb,x@y\n# route z"), username: "an n" }
+    const { text } = checkHostKey("", odd, one)
+    expect(text.trimEnd().split("\n")).toHaveLength(2)
+    expect(checkHostKey(text, odd, one)).toEqual({ answer: "known", text })
   })
 })
 

@@ -44,7 +44,9 @@ describe("a server whose SFTP is odd", () => {
       expect(Buffer.concat([...chunks]).equals(content)).toBe(true)
     }).pipe(Effect.provide(liveSsh())))
 
-  it.scopedLive.each<[what: string, attributes: { readonly size?: number }]>([["no size", {}], ["0 bytes", { size: 0 }]])(
+  it.scopedLive.each<[what: string, attributes: { readonly size?: number }]>([["no size", {}], ["0 bytes", {
+    size: 0
+  }]])(
     "has its files read to 64 MiB and no further where it announces %s and sends without end",
     ([_what, announced]) =>
       Effect.gen(function*() {
@@ -52,7 +54,9 @@ describe("a server whose SFTP is odd", () => {
         const { access } = yield* fakeSsh({ sftp: serve })
         const { read } = yield* (yield* Sftp).session(access)
         const error = yield* Effect.flip(Stream.runDrain(read("/file")))
-        expect(error.message).toMatch(/^\/file on "Main": it is announced without a size and does not end within 64 MiB/)
+        expect(error.message).toMatch(
+          /^\/file on "Main": it is announced without a size and does not end within 64 MiB/
+        )
         expect([served() / 1024 ** 2, closed()]).toEqual([expect.closeTo(64, 0), 1])
       }).pipe(Effect.provide(liveSsh()))
   )

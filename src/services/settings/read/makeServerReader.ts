@@ -139,5 +139,5 @@ export const makeServerReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  return { access, ids, jumpOf, known, named, problems, secrets, shown, unroutedAccess, withId }
+  return { access, idOf, ids, jumpOf, known, named, problems, secrets, shown, unroutedAccess, withId }
 }

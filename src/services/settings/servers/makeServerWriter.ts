@@ -1,13 +1,14 @@
 import { Clock, Effect, Option, Ref } from "effect"
 import { findServer, isSameName } from "../../../schema/servers/findServer.ts"
 import type { Server, ServerInput } from "../../../schema/servers/Server.ts"
-import { ServerTaken } from "../../../schema/servers/ServerToStore.ts"
+import { type ServerForbidden, ServerTaken } from "../../../schema/servers/ServerToStore.ts"
 import { SettingsInvalid } from "../../../schema/Settings.ts"
 import type { Edited, SettingsStore, Snapshot } from "../file/SettingsStore.ts"
 import type { makeServerReader } from "../read/makeServerReader.ts"
 import { secretFields, type StoredServer } from "../read/serverFields.ts"
 import { parseSettingsDocument } from "../read/settingsDocument.ts"
 import { buildNewServer, computePublicFields, computeServerChanges, pickPublicFields } from "./computeServerChanges.ts"
+import type { ServerListChange } from "./serverRights.ts"
 import { editServers, ServerEdit } from "./yaml/editServers.ts"
 
 /** Options for adding a server to the settings file. */
@@ -36,23 +37,28 @@ export interface ServerPlan extends Saved {
 const givenSecrets = (input: ServerInput) =>
   secretFields.filter((field) => input[field] !== undefined && input[field] !== null)
 
-/** Writes servers to the settings file. */
+/**
+ * Writes servers to the settings file.
+ * @param permit refuses an edit that the current caller may not make
+ */
 export const makeServerWriter = (
   { change, current, file }: SettingsStore,
-  servers: ReturnType<typeof makeServerReader>
+  servers: ReturnType<typeof makeServerReader>,
+  permit: (change: ServerListChange) => Effect.Effect<void, ServerForbidden>
 ) =>
   Effect.gen(function*() {
     const lastId = yield* Ref.make(0)
 
-    /** Text after an edit. An edit that would leave the file invalid fails. */
-    const edited = (text: string, edit: ServerEdit, line: number | null) =>
+    /** Text after an edit of a server. An edit that would leave the file invalid, or is not permitted, fails. */
+    const edited = ({ document, text }: Snapshot, id: string, edit: ServerEdit, line: number | null) =>
       Effect.gen(function*() {
         const reason = "cannot be changed by Berth without risk to the rest of the file: change it by hand"
         const result = yield* Effect.mapError(
           editServers(text, edit),
           () => new SettingsInvalid({ file, line, setting: "servers", reason })
         )
-        yield* parseSettingsDocument(file, result)
+        const { servers: after } = yield* parseSettingsDocument(file, result)
+        yield* permit({ before: (yield* document).servers, after, id })
         return Option.some(result)
       })
 
@@ -82,12 +88,6 @@ export const makeServerWriter = (
         if (uniqueName) yield* refuse("name", name)
       })
 
-    const check = (input: ServerInput, options: SaveOptions) =>
-      Effect.gen(function*() {
-        const { servers: stored } = yield* (yield* current).document
-        yield* refuseTaken(stored, input, options)
-      })
-
     const savedIn = (input: ServerInput, options: SaveOptions) => (snapshot: Snapshot) =>
       Effect.gen(function*() {
         const { servers: stored } = yield* snapshot.document
@@ -99,7 +99,7 @@ export const makeServerWriter = (
           const edit = ServerEdit.Add({ fields: buildNewServer(id, input) })
           const answer: Edited<Saved> = [
             { server: { id, ...pickPublicFields(input) }, index: stored.length },
-            yield* edited(snapshot.text, edit, null)
+            yield* edited(snapshot, id, edit, null)
           ]
           return answer
         }
@@ -109,7 +109,7 @@ export const makeServerWriter = (
         const edit = ServerEdit.Change({ index, fields })
         const text = Object.keys(fields).length === 0
           ? Option.none()
-          : yield* edited(snapshot.text, edit, replaced.line)
+          : yield* edited(snapshot, input.id ?? "", edit, replaced.line)
         const server = { id: input.id ?? "", ...computePublicFields(replaced, known, input) }
         const answer: Edited<Saved> = [{ server, index }, text]
         return answer
@@ -117,6 +117,9 @@ export const makeServerWriter = (
 
     const save = (input: ServerInput, options: SaveOptions = { newId: undefined, uniqueName: false }) =>
       Effect.map(change(savedIn(input, options)), ({ server }) => server)
+
+    const check = (input: ServerInput, options: SaveOptions) =>
+      Effect.asVoid(Effect.flatMap(current, savedIn(input, options)))
 
     const plan = (input: ServerInput, options: SaveOptions) =>
       Effect.gen(function*() {
@@ -136,7 +139,8 @@ export const makeServerWriter = (
           Effect.catchTag("ServerNotFound", () => Effect.succeedNone)
         )
         const text = Option.isNone(old) ? Option.none() : yield* edited(
-          snapshot.text,
+          snapshot,
+          yield* servers.idOf(old.value),
           ServerEdit.Remove({ index: old.value.index }),
           old.value.stored.line
         )
