@@ -1,16 +1,11 @@
 import { Duration, type Option, Record, type Redacted, Schema } from "effect"
 import { DurationText } from "./basics/DurationText.ts"
 import { findHeadersRefusal } from "./basics/headerList.ts"
-import { outboundUrlRefusal } from "./basics/outboundUrl.ts"
+import { outboundUrlRefusal, upstreamUrlRefusal } from "./basics/outboundUrl.ts"
 import { OnUnhealthy } from "./deploy/Deploy.ts"
 import { Port } from "./servers/Server.ts"
 
-const HttpUrl = Schema.String.pipe(
-  Schema.filter((text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined
-    return (url?.protocol === "http:" || url?.protocol === "https:") || "is not an http:// or https:// address"
-  })
-)
+const HttpUrl = Schema.String.pipe(Schema.filter((text) => upstreamUrlRefusal(text) ?? true))
 const Secret = Schema.Redacted(Schema.String)
 const StateUrl = Schema.Redacted(Schema.String.pipe(
   // An empty host means a Unix socket, which the query names.

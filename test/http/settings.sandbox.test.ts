@@ -175,9 +175,10 @@ describe("the settings over HTTP", () => {
         request("PATCH", `/api/settings${query}`, { settings }, ann)
       const refused: ReadonlyArray<object> = [
         { "platform.url": "https://elsewhere.test" },
-        { "platform.url": "https://elsewhere.test", "platform.token": null },
+
         { "gitHost.url": "https://elsewhere.test" },
-        { "gitHost.url": "https://elsewhere.test", token: null }
+        { "gitHost.url": "https://elsewhere.test", "gitHost.token": "" },
+        { "gitHost.url": "https://elsewhere.test", "gitHost.token": null }
       ]
       for (const settings of refused) {
         for (const query of ["", "?plan=true"]) {
@@ -189,6 +190,8 @@ describe("the settings over HTTP", () => {
       const allowed: ReadonlyArray<object> = [
         { "platform.url": null },
         { "platform.url": "https://p.test" },
+        { "platform.url": "https://elsewhere.test", "platform.token": null },
+        { "gitHost.url": "https://elsewhere.test", token: null },
         { "platform.url": "https://elsewhere.test", "platform.token": "another-secret" },
         { "gitHost.url": "https://elsewhere.test", "gitHost.token": "another-secret" }
       ]

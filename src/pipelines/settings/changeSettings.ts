@@ -1,24 +1,16 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { SettingsError } from "../../schema/Settings.ts"
-import {
+import type {
   SettingForbidden,
-  type SettingRefused,
-  type SettingsChange,
-  type SettingsChanged
+  SettingRefused,
+  SettingsChange,
+  SettingsChanged
 } from "../../schema/settings/SettingsList.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { buildSettingsChanged } from "./buildSettingsChanged.ts"
 import { inspectRoot } from "./inspectRoot.ts"
-import { findAddressRefusal, findSettingRefusal } from "./settingRights.ts"
-
-const permit = ({ settings }: SettingsChange) =>
-  Effect.forEach(Object.entries(settings), ([setting, value]) =>
-    Effect.gen(function*() {
-      const reason = (yield* findSettingRefusal(setting, value)) ?? (yield* findAddressRefusal(setting, settings))
-      if (reason !== undefined) return yield* new SettingForbidden({ setting, reason })
-    }), { discard: true })
 
 const rootSetting = "projects.root"
 
@@ -31,7 +23,6 @@ export const changeSettings = Effect.fn("changeSettings")(function*(
   SettingForbidden | SettingRefused | SettingsError | LocalFileFailed,
   Settings | LocalFiles | Path.Path
 > {
-  yield* permit(change)
   const { settings: values, createDirectory = false } = change
   const settings = yield* Settings
   // Do not create the file for a change that is then rejected.

@@ -1,4 +1,4 @@
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
 import { type GitHostFailure, GitHostRefused, GitHostUnavailable } from "../../schema/webhooks/GitHook.ts"
 import { describeRefusal } from "../platform/describeRefusal.ts"
@@ -30,7 +30,8 @@ const make = Effect.gen(function*() {
 
   const tokenOrGeneral = ({ find, get }: SettingValues) =>
     Effect.gen(function*() {
-      const own = yield* find("gitHost.token")
+      // An empty token is none.
+      const own = Option.filter(yield* find("gitHost.token"), (token) => Redacted.value(token) !== "")
       const token = Option.isSome(own) ? own : yield* find("token")
       return Option.isSome(token) ? token.value : yield* get("gitHost.token")
     })

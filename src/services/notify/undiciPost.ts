@@ -1,8 +1,6 @@
 import { Agent, request } from "@effect/platform-node/Undici"
 import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
-import { lookup } from "node:dns"
-import type { LookupFunction } from "node:net"
-import { isLinkLocal } from "../../schema/basics/outboundUrl.ts"
+import { checkedLookup } from "../upstream/checkedLookup.ts"
 import { connectionReason } from "../upstream/connectionReason.ts"
 import { parseRetryAfter } from "../upstream/retry.ts"
 import type { RenderedMessage } from "./formats.ts"
@@ -10,17 +8,6 @@ import { PostFailed } from "./Post.ts"
 
 const timeout = Duration.seconds(10)
 const mostOfAnswer = 4 * 1024
-
-/** Resolves a name; refuses one that resolves to the addresses where clouds serve credentials. */
-const checkedLookup: LookupFunction = (hostname, options, callback) =>
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    const [first] = addresses ?? []
-    if (error !== null || first === undefined) return callback(error ?? new Error("the name has no address"), "", 0)
-    if (addresses.some(({ address }) => isLinkLocal(address))) {
-      return callback(new Error("its name leads to a link-local address, which is refused"), "", 0)
-    }
-    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
-  })
 
 const agent = Effect.acquireRelease(
   Effect.sync(() => new Agent({ connect: { lookup: checkedLookup }, maxResponseSize: mostOfAnswer })),

@@ -11,11 +11,11 @@ import type {
 } from "../../schema/servers/Server.ts"
 import type { ServerForbidden, ServerTaken } from "../../schema/servers/ServerToStore.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
-import type { Setting, SettingRefused } from "../../schema/settings/SettingsList.ts"
+import type { Setting, SettingForbidden, SettingRefused } from "../../schema/settings/SettingsList.ts"
 import type { SaveOptions } from "./servers/makeServerWriter.ts"
 import type { SettingsFinding } from "./settingsFindings.ts"
-import type { SettingChanges } from "./values/makeSettingWriter.ts"
 import type { ChangedText } from "./values/maskedText.ts"
+import type { SettingChanges } from "./values/settingRights.ts"
 
 /** Single settings by their names. */
 export interface SettingValues {
@@ -65,9 +65,13 @@ export interface SettingsFile extends SettingValues {
   /** All settings except servers, targets and named tokens, each with its problem, if any. Secrets are masked. */
   readonly list: Effect.Effect<ReadonlyArray<Setting>, SettingsError>
   /** The text of the file before and after a change of single settings, without secrets. */
-  readonly planChange: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
+  readonly planChange: (
+    changes: SettingChanges
+  ) => Effect.Effect<ChangedText, SettingForbidden | SettingRefused | SettingsError>
   /** Changes single settings in the file and keeps all other bytes. */
-  readonly changeSettings: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
+  readonly changeSettings: (
+    changes: SettingChanges
+  ) => Effect.Effect<ChangedText, SettingForbidden | SettingRefused | SettingsError>
   /** Id of the stored server with this id, or else with this name. */
   readonly serverId: (idOrName: string) => Effect.Effect<string, ServerUnresolved | SettingsError>
   /** The stored servers, without credentials. */

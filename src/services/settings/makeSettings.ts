@@ -21,8 +21,9 @@ import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { makeFindings } from "./settingsFindings.ts"
 import { listNotifyTargets } from "./values/listNotifyTargets.ts"
 import { listSettings } from "./values/listSettings.ts"
-import { makeSettingWriter, type SettingChanges } from "./values/makeSettingWriter.ts"
+import { makeSettingWriter } from "./values/makeSettingWriter.ts"
 import { maskSettingsChange } from "./values/maskedText.ts"
+import type { SettingChanges } from "./values/settingRights.ts"
 
 /** Implements the settings over a store of their text. */
 export const makeSettings = (store: SettingsStore) =>

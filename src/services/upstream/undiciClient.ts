@@ -2,12 +2,13 @@ import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { Agent } from "@effect/platform-node/Undici"
 import { Effect, type Scope } from "effect"
+import { checkedLookup } from "./checkedLookup.ts"
 
 /** Maximum size of any response; calls have limits of their own. */
 const mostBytes = 32 * 1024 * 1024
 
 const agent = Effect.acquireRelease(
-  Effect.sync(() => new Agent({ maxResponseSize: mostBytes })),
+  Effect.sync(() => new Agent({ connect: { lookup: checkedLookup }, maxResponseSize: mostBytes })),
   (agent) => Effect.promise(() => agent.destroy())
 )
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { isLinkLocal, outboundUrlRefusal } from "../../../src/schema/basics/outboundUrl.ts"
+import { isLinkLocal, outboundUrlRefusal, upstreamUrlRefusal } from "../../../src/schema/basics/outboundUrl.ts"
 
 it.each([
   ["https://hooks.example.com/a/b?c=d", undefined],
@@ -24,10 +24,48 @@ it.each([
 })
 
 it("knows link-local addresses as names resolve to them", () => {
-  for (const address of ["169.254.169.254", "::ffff:169.254.1.1", "fe80::1", "FEBF::1", "fd00:ec2::254"]) {
+  const linkLocal = ["169.254.169.254", "::ffff:169.254.1.1", "fe80::1", "FEBF::1", "fd00:ec2::254", "100.100.100.200"]
+  for (const address of [...linkLocal, "::169.254.1.1", "::ffff:6464:64c8", "64:ff9b::a9fe:a9fe", "2002:a9fe:101::"]) {
     expect([address, isLinkLocal(address)]).toEqual([address, true])
   }
-  for (const address of ["169.253.1.1", "10.0.0.1", "fec0::1", "::1", "fd00::1"]) {
+  for (
+    const address of [
+      "169.253.1.1",
+      "10.0.0.1",
+      "fec0::1",
+      "::1",
+      "fd00::1",
+      "64:ff9b::a00:1",
+      "100.100.100.20",
+      "2001:db8::a9fe:1"
+    ]
+  ) {
     expect([address, isLinkLocal(address)]).toEqual([address, false])
   }
 })
+
+it.each([
+  "http://169.254.169.254/",
+  "http://169.254.169.254./",
+  "http://169.254.43518/",
+  "http://0251.0376.0251.0376/",
+  "http://2852039166/",
+  "https://0xA9FEA9FE:8000/",
+  "http://ann:pass@169.254.169.254/",
+  "http://[fe80::1]/",
+  "http://[0:0:0:0:0:ffff:169.254.169.254]/",
+  "http://[::169.254.169.254]/",
+  "http://[64:ff9b::169.254.169.254]/",
+  "http://[2002:a9fe:a9fe::]/",
+  "http://[fd00:ec2::254]/",
+  "http://100.100.100.200/"
+])("no upstream is at %s", (url) => {
+  expect(upstreamUrlRefusal(url)).toBe("must not be a link-local address")
+})
+
+it.each(["http://10.0.0.5:8000", "https://coolify.example.com", "http://localhost:8000", "http://[fd00::1]/"])(
+  "an upstream may be at %s",
+  (url) => {
+    expect(upstreamUrlRefusal(url)).toBeUndefined()
+  }
+)

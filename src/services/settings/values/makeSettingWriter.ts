@@ -8,10 +8,8 @@ import { hasReference } from "../read/reference.ts"
 import { parseSettingsDocument } from "../read/settingsDocument.ts"
 import { decodeWritten, definitions, type Scalar, type UnresolvedValue } from "../read/settingValue.ts"
 import { type ChangedText, maskSettingsChange } from "./maskedText.ts"
+import type { SettingChanges } from "./settingRights.ts"
 import { editSetting } from "./settingText.ts"
-
-/** New values of settings by their names. */
-export type SettingChanges = Readonly<Record<string, SettingJson>>
 
 const scalarOf = (value: string | number | boolean): Scalar => ({ value, text: String(value) })
 const isMany = (value: SettingJson): value is ReadonlyArray<string> => Array.isArray(value)
@@ -49,11 +47,16 @@ const check = (name: string, value: SettingJson) => {
   })
 }
 
+/** Loaded with the first change, not at the start. */
+const loadRights = Effect.promise(() => import("./settingRights.ts"))
+
 /** Writes single settings to the settings file. */
 export const makeSettingWriter = ({ change, current, file }: SettingsStore) => {
   const edited = (changes: SettingChanges) => ({ document, text }: Snapshot) =>
     Effect.gen(function*() {
-      yield* document
+      const written = yield* document
+      const { permitSettings } = yield* loadRights
+      yield* permitSettings(written, written, changes)
       yield* Effect.forEach(Object.entries(changes), ([name, value]) => check(name, value), { discard: true })
       let after = text
       for (const [name, value] of Object.entries(changes)) {
@@ -63,7 +66,7 @@ export const makeSettingWriter = ({ change, current, file }: SettingsStore) => {
           () => new SettingsInvalid({ file, line: null, setting: name, reason })
         )
       }
-      yield* parseSettingsDocument(file, after)
+      yield* permitSettings(written, yield* parseSettingsDocument(file, after), changes)
       const isNew = Object.keys(changes).filter((name) => changes[name] !== null)
       const answer = maskSettingsChange(text, after, { settings: isNew })
       const result: Edited<ChangedText> = [answer, after === text ? Option.none() : Option.some(after)]

@@ -1,5 +1,5 @@
 import { Option } from "effect"
-import { isMap, isScalar, isSeq, type ParsedNode } from "yaml"
+import { isMap, isScalar, isSeq, Lexer, type ParsedNode, visit } from "yaml"
 import { secretSettings } from "../../../schema/Settings.ts"
 import { secretFields } from "../read/serverFields.ts"
 import { secretTargetFields } from "../read/storedNotifyTargets.ts"
@@ -42,6 +42,35 @@ export interface NewSecrets {
 
 const masks = { standing: `"${mask}"`, new: `"${mask} (new)"` } as const
 
+/** Addresses whose user and password the text does not show plainly, such as `http:\/\/ann:pass@host`. */
+const listHiddenUserInfo = (root: ParsedNode, text: string): ReadonlyArray<Splice> => {
+  const splices: Array<Splice> = []
+  visit(root, {
+    Scalar: (_, { range, value }) => {
+      if (typeof value !== "string" || range === null || range === undefined) return
+      const [start, end] = range
+      const masked = value.replace(/:\/\/[^\s/?#]+@/g, `://${mask}@`)
+      const written = text.slice(start, end)
+      if (masked !== value && (maskUserInfo(written) === written || maskUserInfo(value) !== masked)) {
+        splices.push({ start, end, text: JSON.stringify(masked) })
+      }
+    }
+  })
+  return splices
+}
+
+/** Token of the lexer that announces a scalar, which may begin like a comment. */
+const scalarFollows = "\u001f"
+const isControl = (token: string) => /^[\u0002\u0018\u001f\ufeff]$/.test(token)
+
+/** Masks the comments in the text of a settings file, which may have former secrets. */
+export const maskComments = (text: string): string => {
+  const tokens = [...new Lexer().lex(text)]
+  return tokens.map((token, index) =>
+    isControl(token) ? "" : token.startsWith("#") && tokens[index - 1] !== scalarFollows ? `# ${mask}` : token
+  ).join("")
+}
+
 /** Masks the secrets in the text of a settings file; references are kept. None if it cannot be parsed. */
 export const maskSettingsText = (text: string, { server, settings = [] }: NewSecrets): Option.Option<string> =>
   Option.gen(function*() {
@@ -60,7 +89,9 @@ export const maskSettingsText = (text: string, { server, settings = [] }: NewSec
         hidden(found, server?.index === index && server.fields.includes(field) ? masks.new : masks.standing)
       )
     ]
-    return maskUserInfo(spliceText(text, splices))
+    const inSecret = ({ end, start }: Splice) => splices.some((each) => each.start <= start && end <= each.end)
+    const addresses = listHiddenUserInfo(root, text).filter((each) => !inSecret(each))
+    return maskUserInfo(spliceText(text, [...splices, ...addresses]))
   })
 
 /** The text of the settings file before and after a change, without secrets. */

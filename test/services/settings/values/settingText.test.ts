@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { FieldValue } from "../../../../src/services/settings/servers/yaml/yamlText.ts"
-import { maskSettingsText } from "../../../../src/services/settings/values/maskedText.ts"
+import { maskComments, maskSettingsText } from "../../../../src/services/settings/values/maskedText.ts"
 import { editSetting } from "../../../../src/services/settings/values/settingText.ts"
 
 const file =
@@ -60,5 +60,39 @@ describe("maskedText", () => {
     expect(masked).toContain("password: \"*** (new)\", sudoPassword: &p \"***\"")
     expect(masked).toContain("${env:PLATFORM_TOKEN}")
     expect(masked.split("\n")).toHaveLength(text.split("\n").length - 1)
+  })
+
+  it.each([
+    "http://ann:hunter2-secret@h",
+    "'http://ann:hunter2-secret@h'",
+    "\"http:\\/\\/ann:hunter2-secret@h\"",
+    "\"http:\\x2f\\u002fann:hunter2-secret@h\"",
+    "\"http://ann:hunter2-secret\\x40h\"",
+    "http://ann:hunter2'-secret@h",
+    ">-\n    http://ann:hunter2-secret@h",
+    "\"http:/\\\n    /ann:hunter2-secret@h\""
+  ])("shows no password of an address written as %j", (written) => {
+    for (const file of [`platform:\n  url: ${written}\n`, `servers:\n- { id: a, jump: ${written} }\n`]) {
+      const masked = Option.getOrUndefined(maskSettingsText(file, {})) ?? ""
+      expect(masked).not.toContain("hunter2")
+      expect(masked).not.toContain("-secret")
+    }
+  })
+
+  it("masks comments and nothing else", () => {
+    const commented = [
+      "# token: hunter2",
+      "token: 'a # b' # hunter2",
+      "a: b#c",
+      "text: |  # hunter2",
+      "  # of the text",
+      "  more",
+      "list: [ 1, # hunter2",
+      "  \"# no\" ] #hunter2",
+      "#"
+    ].join("\r\n")
+    expect(maskComments(commented)).toBe(
+      commented.replaceAll(/# token: hunter2|# ?hunter2/g, "# ***").replace(/#$/, "# ***")
+    )
   })
 })
