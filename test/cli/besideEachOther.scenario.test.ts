@@ -177,7 +177,8 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         yield* leaving.type(ctrlC)
         expect(yield* leaving.ended).toBe(130)
         expect(shownBy(leaving)).toEqual([
-          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+$/),
+          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+, since [\d:]{8}$/),
+          "! Ctrl-C ends the wait, and changes nothing",
           "It was not started: nothing was changed.",
           ""
         ])
@@ -193,7 +194,8 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
           ""
         ])
         expect(shownBy(waiting)).toEqual([
-          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+$/),
+          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+, since [\d:]{8}$/),
+          "! Ctrl-C ends the wait, and changes nothing",
           expect.stringMatching(/^✓ build: /),
           "Built image.tar.",
           ""

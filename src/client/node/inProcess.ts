@@ -34,6 +34,8 @@ const answerOthersAboutRuns = Effect.gen(function*() {
 })
 
 const holderPause = "500 millis"
+/** Longest wait of a request that only reads for a store that another process holds. */
+const readTimeout = "4 seconds"
 
 /** Finds another command that holds the store of runs and serves its runs. */
 const findHolder = (settingsFile: string, door: Door) =>
@@ -95,7 +97,10 @@ export const inProcess = (
             // holder.
             const found = yield* holder
             if (Option.isSome(found)) return found
-            return yield* Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder)
+            // Then the store itself says who holds it.
+            return yield* Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder).pipe(
+              Effect.timeoutTo({ duration: readTimeout, onSuccess: (found) => found, onTimeout: () => Option.none() })
+            )
           })
       })
     })

@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Layer, Option } from "effect"
-import { LocalFiles } from "../local/LocalFiles.ts"
+import { LocalFiles, privateFile } from "../local/LocalFiles.ts"
 import { makeHostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
 import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
@@ -42,12 +42,12 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         confirm: Effect.fn("HostKeys.confirm")((server, print, replaces, addsRoute) =>
           Effect.gen(function*() {
             const { withConfirmed } = yield* loadRules
-            yield* files.makeDirectory(path.dirname(file))
+            yield* files.makeDirectory(path.dirname(file), { mode: 0o700 })
             return yield* Effect.gen(function*() {
               const text = yield* read
               const confirmed = withConfirmed(text, server, print, replaces, addsRoute)
               if (Either.isLeft(confirmed)) return { ...confirmed.left, file }
-              if (confirmed.right !== text) yield* files.write(file, confirmed.right, { mode: 0o600 })
+              if (confirmed.right !== text) yield* files.write(file, confirmed.right, privateFile)
               return "confirmed" as const
             }).pipe(locks.withLock(makeHostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))
@@ -58,12 +58,12 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
             const before = yield* read
             const now = checkHostKey(before, server, key)
             if (now.text === before) return withKeyFile(file)(now.answer)
-            yield* files.makeDirectory(path.dirname(file))
+            yield* files.makeDirectory(path.dirname(file), { mode: 0o700 })
             // Another connection may have been first: check again what the file says under the lock.
             return yield* Effect.gen(function*() {
               const text = yield* read
               const held = checkHostKey(text, server, key)
-              if (held.text !== text) yield* files.write(file, held.text, { mode: 0o600 })
+              if (held.text !== text) yield* files.write(file, held.text, privateFile)
               return withKeyFile(file)(held.answer)
             }).pipe(locks.withLock(makeHostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))

@@ -34,6 +34,16 @@ export class LocalFileFailed extends Schema.TaggedError<LocalFileFailed>()("Loca
   }
 }
 
+/** Permissions of a written file. */
+export interface WriteOptions {
+  readonly mode?: number
+  /** Creates missing parent directories with these permissions; without it, a missing directory is a failure. */
+  readonly directoryMode?: number
+}
+
+/** Permissions of files beside the settings, which only this user may read. */
+export const privateFile = { mode: 0o600, directoryMode: 0o700 } as const
+
 /** The files of the machine that Berth runs on. Paths are absolute; writes are atomic: a temporary file, then a rename. */
 export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   /** Entry at a path, with links followed; none when it does not exist. */
@@ -61,7 +71,7 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   readonly write: (
     path: string,
     content: Uint8Array | string,
-    options?: { readonly mode?: number }
+    options?: WriteOptions
   ) => Effect.Effect<void, LocalFileFailed>
   /** Creates a file unless the name exists; returns true when it was created. */
   readonly create: (
@@ -76,10 +86,10 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   readonly save: <E>(
     path: string,
     content: Stream.Stream<Uint8Array, E>,
-    options?: { readonly mode?: number }
+    options?: WriteOptions
   ) => Effect.Effect<number, LocalFileFailed | E>
-  /** Creates a directory and its missing parents. */
-  readonly makeDirectory: (path: string) => Effect.Effect<void, LocalFileFailed>
+  /** Creates a directory and its missing parents. `mode` defaults to 0777 without the bits of the umask. */
+  readonly makeDirectory: (path: string, options?: { readonly mode?: number }) => Effect.Effect<void, LocalFileFailed>
   /** Creates a private temporary directory for copies that a user views; the system cleans it up. */
   readonly temporaryDirectory: (prefix: string) => Effect.Effect<string, LocalFileFailed>
   /** Removes a file, a link, or a directory recursively; succeeds when nothing exists. */

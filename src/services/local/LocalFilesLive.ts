@@ -71,7 +71,8 @@ const make = Effect.gen(function*() {
     write: Effect.fn("LocalFiles.write")(function*(file, content, options) {
       const target = yield* resolveTarget(file, 40)
       const kept = options?.mode === undefined ? yield* permissions(target) : undefined
-      yield* replace(target, options?.mode ?? kept ?? 0o644, (append) => append(bytesOf(content)))
+      const mode = options?.mode ?? kept ?? 0o644
+      yield* replace(target, { ...options, mode }, (append) => append(bytesOf(content)))
       if (kept !== undefined) yield* Effect.ignore(fs.chmod(target, kept))
     }),
     // Interruption between creating the file and filling it leaves no empty file.
@@ -93,16 +94,17 @@ const make = Effect.gen(function*() {
     save: (file, content, options) =>
       Effect.gen(function*() {
         const written = yield* Ref.make(0)
-        yield* replace(file, options?.mode ?? 0o644, (append) =>
+        yield* replace(file, { ...options, mode: options?.mode ?? 0o644 }, (append) =>
           Stream.runForEach(content, (chunk) =>
             Effect.zipRight(
               append(chunk),
-              Ref.update(written, (bytes) => bytes + chunk.length)
+              Ref.update(written, (bytes) =>
+                bytes + chunk.length)
             )))
         return yield* Ref.get(written)
       }).pipe(Effect.withSpan("LocalFiles.save")),
-    makeDirectory: Effect.fn("LocalFiles.makeDirectory")((directory) =>
-      mapWriteError(directory)(fs.makeDirectory(directory, { recursive: true }))
+    makeDirectory: Effect.fn("LocalFiles.makeDirectory")((directory, options) =>
+      mapWriteError(directory)(fs.makeDirectory(directory, { ...options, recursive: true }))
     ),
     temporaryDirectory: Effect.fn("LocalFiles.temporaryDirectory")((prefix) =>
       mapWriteError(prefix)(fs.makeTempDirectory({ prefix }))

@@ -1,6 +1,6 @@
 import type { Error, FileSystem, Path } from "@effect/platform"
 import { Effect, Schedule } from "effect"
-import { LocalFileFailed } from "./LocalFiles.ts"
+import { LocalFileFailed, type WriteOptions } from "./LocalFiles.ts"
 import { readErrorCode } from "./readErrorCode.ts"
 import { makeUnfinishedName } from "./unfinishedFile.ts"
 
@@ -38,12 +38,24 @@ export const makeAtomicWrites = (fs: FileSystem.FileSystem, path: Path.Path) => 
   }
 
   /** Writes to a temporary file beside `target`, and renames it when complete. */
-  const replace = <A, E>(target: string, mode: number, write: (append: Append) => Effect.Effect<A, E>) =>
+  const replace = <A, E>(
+    target: string,
+    { directoryMode, mode }: WriteOptions & { readonly mode: number },
+    write: (append: Append) => Effect.Effect<A, E>
+  ) =>
     Effect.gen(function*() {
-      const part = path.join(path.dirname(target), makeUnfinishedName())
+      const directory = path.dirname(target)
+      const part = path.join(directory, makeUnfinishedName())
+      const open = fs.open(part, { flag: "wx", mode })
+      // Also where the directory was removed since the process started.
+      const opened = directoryMode === undefined ? open : Effect.catchIf(
+        open,
+        ({ cause }) => readErrorCode(cause) === "ENOENT",
+        () => Effect.zipRight(fs.makeDirectory(directory, { recursive: true, mode: directoryMode }), open)
+      )
       // Removes the temporary file on interruption, also between two of these steps.
       return yield* Effect.scoped(
-        Effect.flatMap(mapWriteError(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(file, target, write))
+        Effect.flatMap(mapWriteError(target)(opened), (file) => fill(file, target, write))
       ).pipe(
         Effect.zipLeft(mapWriteError(target)(Effect.retry(fs.rename(part, target), retryHeldOpen))),
         Effect.onError(() => remove(part))

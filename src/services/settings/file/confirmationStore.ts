@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { limits } from "../../../schema/words/limits.ts"
-import { type LocalFileFailed, LocalFiles } from "../../local/LocalFiles.ts"
+import { type LocalFileFailed, LocalFiles, privateFile } from "../../local/LocalFiles.ts"
 import { makeConfirmationsLock } from "../../locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../locks/Locks.ts"
 import { resolveOwnSettingsPath } from "./locateSettings.ts"
@@ -34,11 +34,11 @@ const note = (
     const path = yield* Path.Path
     const locks = yield* Locks
     const target = yield* noteFile
-    yield* files.makeDirectory(path.dirname(target))
+    yield* files.makeDirectory(path.dirname(target), { mode: 0o700 })
     yield* locks.withLock(makeConfirmationsLock(target))(Effect.gen(function*() {
       const others = (yield* noted).filter((one) => one.file !== file)
       const all = [...others, ...digests.map((sha256) => ({ file, sha256 }))].slice(-mostConfirmations)
-      yield* files.write(target, `${JSON.stringify(all, undefined, 1)}\n`, { mode: 0o600 })
+      yield* files.write(target, `${JSON.stringify(all, undefined, 1)}\n`, privateFile)
     }))
   })
 

@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { Clock, Effect, Either, Option, Ref } from "effect"
 import { type Stats, statSync } from "node:fs"
 import { SettingsInvalid, SettingsUnavailable } from "../../../schema/Settings.ts"
-import { LocalFiles } from "../../local/LocalFiles.ts"
+import { LocalFiles, privateFile } from "../../local/LocalFiles.ts"
 import { makeSettingsLock } from "../../locks/LockKey.ts"
 import { FileLocked, Locks } from "../../locks/Locks.ts"
 import { parseSettingsDocument } from "../read/settingsDocument.ts"
@@ -161,12 +161,12 @@ export const makeEditableFile = ({ file, isNamed }: SettingsLocation) =>
               return yield* left > 0 ? attempt(left - 1) : unavailable({ reason: "it keeps changing" })
             }
             if (Option.isSome(before)) yield* keepUse(before.value, text.value)
-            yield* Effect.mapError(files.write(file, text.value, { mode: 0o600 }), unavailable)
+            yield* Effect.mapError(files.write(file, text.value, privateFile), unavailable)
             return answer
           })
         // Locks the real file, so that every link to it uses the same lock.
         const real = yield* Effect.orElseSucceed(files.realPath(file), () => file)
-        yield* Effect.mapError(files.makeDirectory(path.dirname(real)), unavailable)
+        yield* Effect.mapError(files.makeDirectory(path.dirname(real), { mode: 0o700 }), unavailable)
         return yield* Effect.mapError(
           locks.withLock(makeSettingsLock(real))(attempt(5)),
           (error) => error instanceof FileLocked ? unavailable({ reason: `cannot be locked: ${error.reason}` }) : error

@@ -1,10 +1,11 @@
 import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
-import { Effect, Option, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
+import { Effect, Option, Redacted, Ref, Schedule, Schema, type Scope, Stream } from "effect"
 import { networkInterfaces } from "node:os"
-import { LocalFiles } from "../../local/LocalFiles.ts"
+import { LocalFiles, privateFile } from "../../local/LocalFiles.ts"
 import { readPrivateFile } from "../../local/readPrivateFile.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { BoundedClient } from "../../upstream/boundedClient.ts"
+import { announceService, findHoldingService } from "../embedded/storeHolder.ts"
 import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
 import { challengeHeader, isProof, makeChallenge, proofHeader } from "./serviceProof.ts"
@@ -35,9 +36,14 @@ export type LiveService = typeof ServiceRecord.Type
 const longestRecord = 10_000
 const answerTimeout = "5 seconds"
 const otherPause = "2 seconds"
+/** Pause between two looks at the own record. */
+const recordPause = "5 seconds"
 
 const fileBeside = (settingsFile: string) =>
   Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.service"))
+
+const storeBeside = (settingsFile: string) =>
+  Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.db"))
 
 const recordIn = (file: string) =>
   readPrivateFile(file, longestRecord).pipe(
@@ -72,15 +78,32 @@ const isLive = (service: LiveService) =>
   Effect.suspend(() => isProcess(service.pid) ? answers(service) : Effect.succeed(false))
 
 /**
- * Finds the service that runs with a settings file. Its process must exist and prove its identity: a killed service leaves
- * its record behind.
+ * Finds the service that runs with a settings file, by its record, or else by its note beside the store of runs. Its
+ * process must exist and prove its identity: a killed service leaves both behind.
  */
 export const findService = Effect.fn("findService")(function*(
   settingsFile: string
 ): Effect.fn.Return<Option.Option<LiveService>, never, LocalFiles | Path.Path> {
   const recorded = yield* recordIn(yield* fileBeside(settingsFile))
-  return Option.isSome(recorded) && (yield* isLive(recorded.value)) ? recorded : Option.none()
+  if (Option.isSome(recorded) && (yield* isLive(recorded.value))) return recorded
+  const holding = Option.map(yield* findHoldingService(yield* storeBeside(settingsFile)), ({ token, ...service }) => ({
+    ...service,
+    token: Redacted.make(token)
+  }))
+  const isUsable = Option.isSome(holding) && isOfThisMachine(holding.value.address) && (yield* isLive(holding.value))
+  return isUsable ? holding : Option.none()
 })
+
+/** Finds a recorded service of another process, or another one of this process. */
+const findOtherService = (settingsFile: string) =>
+  Effect.flatMap(
+    fileBeside(settingsFile),
+    (file) =>
+      Effect.flatMap(recordIn(file), (recorded) =>
+        Option.isSome(recorded)
+          ? Effect.map(isLive(recorded.value), (is) => is ? recorded : Option.none())
+          : Effect.succeedNone)
+  )
 
 /** Finds the command that holds the store of runs of a settings file and serves requests about its runs. */
 export const findCommand = (
@@ -89,8 +112,9 @@ export const findCommand = (
   Effect.map(findService(settingsFile), Option.filter(({ command }) => command === true))
 
 /**
- * Writes the record of this service, in a private file, until the scope closes; waits until another service with the
- * same settings has ended.
+ * Keeps the record of this service in a private file until the scope closes; waits until another service with the same
+ * settings has ended. Creates the directory of the settings, tries again what failed, and writes a record anew that
+ * somebody removed.
  * @param address origin at which this machine reaches this service
  * @param command set by a command, which answers only as long as its own run lasts
  */
@@ -99,6 +123,7 @@ export const recordService = Effect.fn("recordService")(function*(
   { command = false }: { readonly command?: boolean } = {}
 ): Effect.fn.Return<void, never, LocalFiles | Path.Path | Settings | Scope.Scope> {
   const files = yield* LocalFiles
+  const path = yield* Path.Path
   const token = yield* PrivateToken
   const settings = yield* Settings
   if (Option.isNone(token)) return
@@ -109,14 +134,24 @@ export const recordService = Effect.fn("recordService")(function*(
     Option.exists((recorded) => Redacted.value(recorded.token) === Redacted.value(record.token))
   )
   const text = yield* Effect.orDie(Schema.encode(ServiceRecord)(record))
+  const failure = yield* Ref.make("")
   // Replaces any file there, and does not follow a link.
-  const write = files.save(file, Stream.make(new TextEncoder().encode(`${text}\n`)), { mode: 0o600 }).pipe(
-    Effect.catchAll(({ message }) => Effect.logWarning(`Other programs do not find this service by itself: ${message}`))
+  const write = files.save(file, Stream.make(new TextEncoder().encode(`${text}\n`)), privateFile).pipe(
+    Effect.zipRight(Ref.set(failure, "")),
+    Effect.catchAll(({ message }) =>
+      Effect.flatMap(Ref.getAndSet(failure, message), (before) =>
+        before === message ? Effect.void : Effect.logWarning(
+          `Other programs do not find this service by itself: ${message}. Berth keeps trying to write it. Until then name ` +
+            `the service: --url ${address}`
+        ))
+    )
   )
-  const noOther = Effect.repeat(findService(settings.file), {
+  const noOther = Effect.repeat(findOtherService(settings.file), {
     until: Option.isNone,
     schedule: Schedule.spaced(otherPause)
   })
+  const keep = Effect.unlessEffect(Effect.zipRight(noOther, Effect.uninterruptible(write)), isOwn)
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.whenEffect(files.remove(file), isOwn)))
-  yield* Effect.forkScoped(Effect.zipRight(noOther, Effect.uninterruptible(write)))
+  if (!command) yield* announceService(path.dirname(file), { address, token: Redacted.value(token.value) })
+  yield* Effect.forkScoped(Effect.repeat(keep, Schedule.spaced(recordPause)))
 })

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, type Layer, Option, Ref, Schedule, Scope } from "effect"
+import { Clock, Deferred, Duration, Effect, type Layer, Option, Ref, Schedule, Scope } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import { makeLazyRunStore } from "../../runs/makeLazyRunStore.ts"
@@ -8,9 +8,17 @@ import type { RunOwnership } from "../../runs/RunOwnership.ts"
 import { stateLayer, type StateStore } from "../../runs/RunStore.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { purgeRuns } from "../sql/purgeRuns.ts"
-import { describeStoreHolder, type HolderNote, noteHolder } from "./storeHolder.ts"
+import { findStoreHolder, type HolderNote, noteHolder } from "./storeHolder.ts"
 
 const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
+
+const usedByService = (name: string, address: string) =>
+  `the service at ${address} (${name}) uses it. Use that one with --url ${address}, or stop it`
+
+/** Longest wait for a holder that is a service, which may hold the store for months, and of calls that only read. */
+const readTimeout = Duration.seconds(4)
+
+const lookPause = Duration.millis(200)
 
 const reopenPause = Duration.seconds(2)
 
@@ -33,20 +41,30 @@ export const makeRunStoreIn = (
     const isWanted = yield* Ref.make(false)
     const hindrance = yield* Ref.make(usedBy("another Berth"))
     const named = yield* Ref.make("")
+    const isCommand = Duration.greaterThan(holderTimeout, openTimeout)
+    const heldSince = yield* Ref.make(Option.none<number>())
     const note = yield* Deferred.make<HolderNote>()
     const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
 
     const waiting = Effect.gen(function*() {
-      const holder = yield* describeStoreHolder(file)
-      const words = usedBy(
-        Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
-      )
+      const now = yield* Clock.currentTimeMillis
+      yield* Ref.update(heldSince, Option.orElseSome(() => now))
+      const holder = yield* findStoreHolder(file)
+      const name = Option.match(holder, { onNone: () => "", onSome: ({ name }) => name })
+      const address = Option.flatMap(holder, ({ address }) => address)
+      const words = Option.isSome(address)
+        ? usedByService(name, address.value)
+        : usedBy(name === "" ? "another Berth" : `another Berth (${name})`)
       if ((yield* Ref.getAndSet(hindrance, words)) === words) return
       // Does not warn again about the same process once its runs have ended.
-      const name = Option.getOrElse(holder, () => "")
       if ((yield* Ref.get(named)).endsWith(name)) return
       yield* Ref.set(named, name)
-      yield* Effect.logWarning(`Waiting for another berth: ${name}`)
+      const since = Option.match(Option.flatMap(holder, ({ since }) => since), {
+        onNone: () => "",
+        onSome: (time) => `, since ${time}`
+      })
+      yield* Effect.logWarning(`Waiting for another berth: ${name}${since}`)
+      if (isCommand) yield* Effect.logWarning("Ctrl-C ends the wait, and changes nothing")
     })
     // Native modules are loaded on first use.
     const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
@@ -66,35 +84,63 @@ export const makeRunStoreIn = (
       Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
       Ref.modify(isWanted, (before) => [!before, true])
     )
-    const isHeld = Effect.map(describeStoreHolder(file), Option.isSome)
-    // Completes when the holder has ended, or after the timeout.
+    const isHeld = Effect.map(findStoreHolder(file), Option.exists(({ address }) => Option.isNone(address)))
+    // Completes when the holder has ended, or after the timeout. A service does not end with a run.
     const released = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
       Effect.timeoutOption(holderTimeout)
     )
+    const isHeldByService = Effect.map(findStoreHolder(file), Option.exists(({ address }) => Option.isSome(address)))
+    const hasWaited = Effect.gen(function*() {
+      const since = yield* Ref.get(heldSince)
+      const now = yield* Clock.currentTimeMillis
+      return Option.exists(since, (since) => now - since >= Duration.toMillis(readTimeout))
+    })
+    // Completes when a command has waited long enough for a holder that may not let go. Never for a service.
+    const givenUp = (isRead: boolean) =>
+      isCommand
+        ? Effect.repeat(
+          Effect.flatMap(hasWaited, (has) =>
+            has ? isRead ? Effect.succeed(true) : isHeldByService : Effect.succeed(false)),
+          {
+            until: (is) =>
+              is,
+            schedule: Schedule.spaced(lookPause)
+          }
+        )
+        : Effect.never
     const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
     // The timeout also applies to uninterruptible callers, such as a shutdown.
-    const waited = Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck)).pipe(
-      Effect.interruptible,
-      Effect.timeoutOption(openTimeout),
-      Effect.zipRight(now)
-    )
-    const inTime = Effect.flatMap(now, (store) => Option.isSome(store) ? Effect.succeed(store) : waited)
-    const opening = Effect.gen(function*() {
-      yield* Effect.uninterruptible(wanted)
-      let store = yield* inTime
-      if (Option.isNone(store) && Duration.greaterThan(holderTimeout, openTimeout)) {
-        // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
-        // then, for hours.
-        yield* Effect.raceFirst(Effect.interruptible(released), Effect.interruptible(Deferred.await(opened)))
-        store = yield* inTime
-      }
-      if (Option.isSome(store)) return store.value
-      return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
-    })
-    const { history, outbox, ownership } = makeLazyRunStore(opening)
+    const waited = (isRead: boolean) =>
+      Effect.raceFirst(
+        Effect.interruptible(Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck))),
+        Effect.interruptible(givenUp(isRead))
+      ).pipe(
+        Effect.interruptible,
+        Effect.timeoutOption(openTimeout),
+        Effect.zipRight(now)
+      )
+    const inTime = (isRead: boolean) =>
+      Effect.flatMap(now, (store) => Option.isSome(store) ? Effect.succeed(store) : waited(isRead))
+    const requireStore = (isRead: boolean) =>
+      Effect.gen(function*() {
+        yield* Effect.uninterruptible(wanted)
+        let store = yield* inTime(isRead)
+        if (Option.isNone(store) && isCommand && !isRead && !(yield* isHeldByService)) {
+          // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
+          // then, for hours.
+          yield* Effect.raceFirst(Effect.interruptible(released), Effect.interruptible(Deferred.await(opened)))
+          store = yield* inTime(isRead)
+        }
+        if (Option.isSome(store)) return store.value
+        return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
+      })
+    const opening = requireStore(false)
+    const { history: changing, outbox, ownership } = makeLazyRunStore(opening)
+    const { history } = makeLazyRunStore(requireStore(true))
     return {
       history: {
         ...history,
+        ready: changing.ready,
         insert: (stored) => Effect.zipLeft(history.insert(stored), changed(stored.run)),
         save: (run, attempt, notices) => Effect.zipLeft(history.save(run, attempt, notices), changed(run))
       },

@@ -7,8 +7,10 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync
@@ -73,6 +75,55 @@ describe("what a service leaves beside its settings", () => {
       yield* service.end
       expect(existsSync(fileOf(file))).toBe(false)
     }))
+
+  it.scopedLive(
+    "is written in a directory that does not exist yet, and again when it is removed",
+    () =>
+      Effect.gen(function*() {
+        const file = join(dirname(yield* settingsFileWith("")), "new", "berth", "berth.yaml")
+        const service = yield* start(file)
+        expect((yield* found(file)).address).toBe(service.url)
+        if (process.platform !== "win32") expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
+        for (const removed of [fileOf(file), dirname(file), dirname(dirname(file))]) {
+          rmSync(removed, { recursive: true })
+          expect((yield* found(file)).address).toBe(service.url)
+        }
+        if (process.platform !== "win32") expect(statSync(dirname(file)).mode & 0o777).toBe(0o700)
+        yield* service.end
+        expect(existsSync(fileOf(file))).toBe(false)
+      }),
+    30_000
+  )
+
+  it.scopedLive("is tried again while something is in its way", () =>
+    Effect.gen(function*() {
+      const file = join(dirname(yield* settingsFileWith("")), "new", "berth.yaml")
+      // A file in the place of the directory: unlike missing permissions, it hinders root too.
+      writeFileSync(dirname(file), "")
+      const service = yield* start(file)
+      yield* Effect.sleep("300 millis")
+      expect(yield* find(file)).toEqual(Option.none())
+      rmSync(dirname(file))
+      expect((yield* found(file)).address).toBe(service.url)
+      yield* service.end
+    }), 30_000)
+
+  it.scopedLive("is found by the note beside the store of runs too", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      const service = yield* start(file)
+      yield* found(file)
+      expect((yield* Effect.promise(() => fetch(`${service.url}/api/runs`))).status).toBe(200)
+      const { address, token } = yield* found(file)
+      // Another program's file keeps the service from writing its record.
+      rmSync(fileOf(file))
+      mkdirSync(fileOf(file))
+      const other = yield* found(file)
+      expect([other.address, Redacted.value(other.token)]).toEqual([address, Redacted.value(token)])
+      expect(statSync(join(dirname(file), "berth.db.holder")).mode & 0o777).toBe(0o600)
+      yield* service.end
+      expect(yield* find(file)).toEqual(Option.none())
+    }), 30_000)
 
   it.scopedLive("stays the first one's while that runs, and is the other's then", () =>
     Effect.gen(function*() {
@@ -148,7 +199,9 @@ describe("what a service leaves beside its settings", () => {
       const record = JSON.parse(readFileSync(fileOf(file), "utf8"))
       for (const address of imposters) {
         writeFileSync(fileOf(file), JSON.stringify({ ...record, address }))
-        expect([address, yield* find(file)]).toEqual([address, Option.none()])
+        // The service itself is found by its note beside the store, if that is open by then.
+        const believed = Option.filter(yield* find(file), (service) => service.address === address)
+        expect([address, believed]).toEqual([address, Option.none()])
       }
       expect(seen).toEqual([undefined, undefined])
       writeFileSync(fileOf(file), JSON.stringify(record))

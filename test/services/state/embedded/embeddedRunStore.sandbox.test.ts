@@ -15,7 +15,11 @@ import {
 import { join } from "node:path"
 import type { StateStore } from "../../../../src/services/runs/RunStore.ts"
 import { makeRunStoreIn } from "../../../../src/services/state/embedded/embeddedRunStore.ts"
-import { describeStoreHolder, isHeldHere } from "../../../../src/services/state/embedded/storeHolder.ts"
+import {
+  announceService,
+  describeStoreHolder,
+  isHeldHere
+} from "../../../../src/services/state/embedded/storeHolder.ts"
 import { outboxBehaves } from "../../../fixtures/runs/outbox.ts"
 import { behaves, stored, storedRun as run } from "../../../fixtures/runs/storedRuns.ts"
 import { inPart } from "../../../fixtures/thorough.ts"
@@ -40,6 +44,8 @@ const using = <A, E>(
       ),
     (scope) => Scope.close(scope, Exit.void)
   )
+
+const readyToList = ({ history }: StateStore) => Effect.zipRight(history.ready, history.list({}))
 
 describe("runs in memory", () => {
   it.effect("are kept, found and purged", () => Effect.flatMap(makeRunStoreMemory, behaves))
@@ -103,10 +109,10 @@ describe("runs in a file", () => {
       const waited = yield* using(file, (store) =>
         Effect.gen(function*() {
           yield* store.history.insert(stored(run(1)))
-          const waits = Effect.fork(using(file, (other) => other.history.list({}), "1 second", "1 minute"))
+          const waits = Effect.fork(using(file, readyToList, "1 second", "1 minute"))
           const fiber = yield* waits
           const [elapsed, refused] = yield* Effect.timed(
-            Effect.flip(using(file, (other) => other.history.list({}), "100 millis", "500 millis"))
+            Effect.flip(using(file, readyToList, "100 millis", "500 millis"))
           )
           expect(refused.message).toContain("of this machine uses it")
           expect(Duration.toMillis(elapsed)).toBeGreaterThan(500)
@@ -129,7 +135,7 @@ describe("runs in a file", () => {
       Effect.gen(function*() {
         const file = join(yield* temporaryDirectory, "berth.db")
         const kept = canBeInterrupted ? Effect.interruptible : Effect.uninterruptible
-        const next = using(file, (other) => kept(other.history.list({})), "500 millis", "1 hour")
+        const next = using(file, (other) => kept(readyToList(other)), "500 millis", "1 hour")
         const [waiting, last] = yield* using(file, (store) =>
           Effect.gen(function*() {
             yield* store.history.insert(stored(run(1)))
@@ -142,6 +148,34 @@ describe("runs in a file", () => {
         expect(pages.map(({ runs }) => runs.length)).toEqual([1, 1])
         expect(Duration.toSeconds(elapsed)).toBeLessThan(5)
       })
+  )
+
+  it.scopedLive(
+    "are read without a wait for another process, and changed after a wait for a command alone",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const file = join(directory, "berth.db")
+        yield* using(file, (store) =>
+          Effect.gen(function*() {
+            yield* store.history.insert(stored(run(1, { state: "running" })))
+            const [elapsed, refused] = yield* Effect.timed(
+              Effect.flip(using(file, ({ history }) => history.list({}), "20 seconds", "1 hour"))
+            )
+            expect(Duration.toSeconds(elapsed)).toBeLessThan(5)
+            expect(refused.message).toContain("of this machine uses it")
+            yield* Effect.scoped(Effect.gen(function*() {
+              yield* announceService(directory, { address: "http://127.0.0.1:1", token: "t" })
+              const [waited, held] = yield* Effect.timed(Effect.flip(using(file, readyToList, "20 seconds", "1 hour")))
+              expect(Duration.toSeconds(waited)).toBeLessThan(5)
+              expect(held.message).toContain(
+                `the service at http://127.0.0.1:1 (deploy of shop, process ${process.pid}) uses it. Use that one with ` +
+                  "--url http://127.0.0.1:1, or stop it"
+              )
+            }))
+          }))
+      }),
+    30_000
   )
 
   it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>
