@@ -4,7 +4,7 @@ import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "..
 import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { quoteInput } from "../../schema/words/quoted.ts"
-import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { makeProjectFileLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { withElement } from "../../services/parsing/jsonList.ts"
@@ -16,6 +16,7 @@ import { computeDriftDiffs } from "../applications/computeDriftDiffs.ts"
 import { maskEntries } from "../applications/maskEntries.ts"
 import { makeUnplacedSource, readDeclaredEntry, readPlatformFile } from "../applications/platformFile.ts"
 import { buildDeclaredValues } from "../drift/compareEntry.ts"
+import { readOwnFile, refuseLink, writeOwnFile } from "../projects/files/ownFiles.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 import { buildLiveEntry } from "./buildLiveEntry.ts"
 import { retainedFields } from "./retainedFields.ts"
@@ -50,12 +51,14 @@ const read = (uuid: string, directory: string) =>
   })
 
 /** Unchanged text of the file, including a byte order mark; empty if there is no file. */
-const textOf = (file: string) =>
-  Effect.gen(function*() {
-    const files = yield* LocalFiles
-    if (Option.isNone(yield* files.find(file))) return ""
-    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(yield* files.read(file))
-  })
+const textOf = (directory: string) =>
+  Effect.map(
+    readOwnFile(directory, platformFileName),
+    Option.match({
+      onNone: () => "",
+      onSome: (bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
+    })
+  )
 
 /**
  * Writes the entry of `platform.json` that declares a live application without drift. Other entries keep their bytes,
@@ -69,10 +72,10 @@ export const adopt = Effect.fn("adopt")(function*(
   LocalFiles | Locks | Path.Path | Platform | Settings
 > {
   const platform = yield* Platform
-  const files = yield* LocalFiles
   const locks = yield* Locks
   const directory = yield* resolveProjectDirectory(projectPath)
   const file = (yield* Path.Path).join(directory, platformFileName)
+  yield* refuseLink(directory, platformFileName)
   const { app, envs, live, refuse } = yield* read(uuid, directory)
 
   return yield* Effect.gen(function*() {
@@ -92,10 +95,10 @@ export const adopt = Effect.fn("adopt")(function*(
       return yield* refuse(`no entry says what it is: ${fields}`)
     }
 
-    const text = yield* textOf(file)
+    const text = yield* textOf(directory)
     const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
     const edited = withElement(text.slice(mark.length), entry, earlier === undefined ? undefined : index)
-    yield* files.write(file, `${mark}${edited}`)
+    yield* writeOwnFile(directory, platformFileName, `${mark}${edited}`)
     const [shown] = yield* maskEntries([entry])
     return {
       action: earlier === undefined ? "added" as const : "replaced" as const,

@@ -2,10 +2,12 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
 import { Change, ChangelogEntry, changelogFileName } from "../../schema/applications/Changelog.ts"
 import { RawEntry } from "../../schema/applications/PlatformFile.ts"
+import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { makeChangelogLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { decodeJson } from "../../services/parsing/json.ts"
+import { readOwnFile, writeOwnFile } from "../projects/files/ownFiles.ts"
 
 const entriesIn = decodeJson(Schema.Array(Schema.Unknown))
 const recordedIn = Schema.decodeUnknownOption(
@@ -29,7 +31,10 @@ const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
 const keepCorrupt = (file: string, content: Uint8Array) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
-    const kept = yield* Effect.findFirst(corruptNames, (suffix) => files.create(`${file}.corrupt${suffix}`, content))
+    const kept = yield* Effect.findFirst(
+      corruptNames,
+      (suffix) => files.create(`${file}.corrupt${suffix}`, content, { mode: 0o600 })
+    )
     if (Option.isNone(kept)) {
       return yield* new LocalFileFailed({
         path: file,
@@ -47,38 +52,33 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
   directory: string,
   entry: ChangelogEntry,
   isRepeated = false
-): Effect.fn.Return<void, LocalFileFailed | FileLocked, LocalFiles | Locks | Path.Path> {
-  const files = yield* LocalFiles
+): Effect.fn.Return<void, ProjectFileInvalid | LocalFileFailed | FileLocked, LocalFiles | Locks | Path.Path> {
   const locks = yield* Locks
   const file = (yield* Path.Path).join(directory, changelogFileName)
   yield* Effect.gen(function*() {
-    const content = Option.isSome(yield* files.find(file)) ? yield* files.read(file) : new Uint8Array()
+    const content = Option.getOrElse(yield* readOwnFile(directory, changelogFileName), () => new Uint8Array())
     const text = textOf(content)
     if (!isSound(content)) yield* keepCorrupt(file, content)
     const earlier = Option.getOrElse(entriesIn(text), () => [])
     if (isRepeated && earlier.some((other) => JSON.stringify(other) === JSON.stringify(entry))) return
     const entries = [...earlier, entry]
-    yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
+    yield* writeOwnFile(directory, changelogFileName, `${JSON.stringify(entries, null, 2)}\n`)
   }).pipe(locks.withLock(makeChangelogLock(file)))
 })
 
 /** True if the project's changelog can be appended to; otherwise it would be set aside and replaced. */
 export const isChangelogValid = Effect.fn("isChangelogValid")(function*(
   directory: string
-): Effect.fn.Return<boolean, LocalFileFailed, LocalFiles | Path.Path> {
-  const files = yield* LocalFiles
-  const file = (yield* Path.Path).join(directory, changelogFileName)
-  return Option.isNone(yield* files.find(file)) || isSound(yield* files.read(file))
+): Effect.fn.Return<boolean, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  return Option.match(yield* readOwnFile(directory, changelogFileName), { onNone: () => true, onSome: isSound })
 })
 
 /** Entries of a project's changelog, oldest first; empty if it cannot be read. */
 const recordedEntries = (directory: string) =>
-  Effect.gen(function*() {
-    const files = yield* LocalFiles
-    const file = (yield* Path.Path).join(directory, changelogFileName)
-    const content = yield* Effect.orElseSucceed(files.read(file), () => new Uint8Array())
-    return Option.getOrElse(entriesIn(textOf(content)), () => [])
-  })
+  Effect.map(
+    Effect.orElseSucceed(readOwnFile(directory, changelogFileName), () => Option.none()),
+    (content) => Option.getOrElse(Option.flatMap(content, (bytes) => entriesIn(textOf(bytes))), () => [])
+  )
 
 /** Entry of `platform.json` that the last upsert of an application applied, according to the project's changelog. */
 export const findLastApplied = Effect.fn("findLastApplied")(function*(

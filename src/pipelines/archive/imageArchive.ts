@@ -88,6 +88,9 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
     return new Map(digests)
   })
 
+/** One archive at a time: each read may keep tens of megabytes of names. */
+const turn = Effect.unsafeMakeSemaphore(1)
+
 /**
  * Reads the contents of an image archive; reads only its headers if it is not compressed. Supports both forms of
  * `docker save`, `<id>/layer.tar` and `blobs/sha256/…`: `manifest.json` names the layers in both.
@@ -99,7 +102,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   const gzip = detectCompression(yield* plain.take(2)) === "gzip"
   const { json, members } = yield* Effect.scoped(
     Effect.flatMap(gzip ? makeGzipSource(path) : makePlainSource(path), readTar)
-  )
+  ).pipe(turn.withPermits(1))
   const contents = members.filter(({ kind }) => kind !== "directory")
   const named = new Map(contents.map((member) => [member.name, member]))
   if (named.size < contents.length) return yield* refuse("it holds two members of one name")

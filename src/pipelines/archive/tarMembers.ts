@@ -39,11 +39,19 @@ export interface TarIndex {
 
 const mostMembers = 100_000
 const longestJson = 2 * 1024 * 1024
+/** Limits of what an archive announces about its members: a small one may unpack to gigabytes of names. */
+const longestHeader = 64 * 1024
+const longestName = 4096
+const mostNameBytes = 16 * 1024 * 1024
+const mostHeaders = 2 * mostMembers
 const mostJson = 32 * 1024 * 1024
 
 /** A name without `.` segments and doubled slashes. */
 export const cleanName = (name: string): string =>
   name.split("/").filter((segment) => segment !== "" && segment !== ".").join("/")
+
+/** Text of its own: a slice would keep the whole header in memory. */
+const copyText = (text: string): string => Buffer.from(text).toString()
 
 const refuse = (reason: string) => new UnsupportedArchive({ reason })
 const magic = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] } as const
@@ -65,6 +73,8 @@ export const readTar = (
     const json = new Map<string, Uint8Array>()
     let jsonBytes = 0
     let at = 0
+    let nameBytes = 0
+    let headers = 0
     let extra: { readonly name?: string; readonly target?: string; readonly size?: number } = {}
 
     const content = (size: number) =>
@@ -77,7 +87,9 @@ export const readTar = (
 
     const extend = ({ kind, size }: TarHeader) =>
       Effect.gen(function*() {
-        if (size > longestJson) return yield* refuse("it holds a header that is too long")
+        if (size > longestHeader) return yield* refuse(`it holds a header of more than ${longestHeader / 1024} KiB`)
+        headers += 1
+        if (headers > mostHeaders) return yield* refuse(`it holds more than ${mostHeaders} headers`)
         const bytes = yield* content(size)
         if (kind === "longName") extra = { ...extra, name: readTarText(bytes) }
         if (kind === "longTarget") extra = { ...extra, target: readTarText(bytes) }
@@ -106,7 +118,15 @@ export const readTar = (
         yield* extend(header)
         continue
       }
-      const name = cleanName(extra.name ?? header.name)
+      const [fullName, target] = [extra.name ?? header.name, extra.target ?? header.target]
+      if (fullName.length > longestName || target.length > longestName) {
+        return yield* refuse(`it holds a name of more than ${longestName} characters`)
+      }
+      nameBytes += fullName.length + target.length
+      if (nameBytes > mostNameBytes) {
+        return yield* refuse(`its names have more than ${mostNameBytes / 1024 / 1024} MiB together`)
+      }
+      const name = copyText(cleanName(fullName))
       const size = kind === "file" ? extra.size ?? header.size : 0
       if (!Number.isSafeInteger(size) || size < 0) return yield* refuse("it holds a member whose size cannot be read")
       if (members.length === mostMembers) return yield* refuse(`it holds more than ${mostMembers} members`)
@@ -123,7 +143,7 @@ export const readTar = (
         yield* source.skip(computePaddedSize(size) - blockSize)
         at += computePaddedSize(size)
       }
-      members.push({ name, kind, target: extra.target ?? header.target, size, packing, end: at })
+      members.push({ name, kind, target: copyText(target), size, packing, end: at })
       extra = {}
     }
     return { members, json }

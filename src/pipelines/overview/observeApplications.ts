@@ -66,7 +66,11 @@ const observe = (
       Effect.tap((found) => reportDrift({ projectPath, appName: name }, found)),
       Effect.map(differencesIn),
       Effect.map((drift): ObservedApplication => ({ ...application, drift })),
-      Effect.catchAll(({ message }) => Effect.map(scrubSecrets(message), (error) => ({ ...application, error })))
+      Effect.catchAll(({ message }) => Effect.map(scrubSecrets(message), (error) => ({ ...application, error }))),
+      // A defect concerns this application alone.
+      Effect.catchAllDefect((defect) =>
+        Effect.as(Effect.logError("Not compared", defect), { ...application, error: "Not compared: the log says why" })
+      )
     )
     return yield* withinDeadline(
       { at: deadline, millis: Number.POSITIVE_INFINITY },

@@ -103,6 +103,17 @@ const readKnown = (project: LocalProject, seen: Option.Option<ListedFiles>, obse
     return { ...project, problems, declared: shown, observedAt } satisfies KnownProject
   })
 
+/** A project whose files Berth fails at: a defect of one project must not hide the others. */
+const buildBroken = (project: LocalProject, observedAt: string): KnownProject => {
+  const problem = { file: project.path, line: null, column: null, reason: "its files cannot be read: the log says why" }
+  return {
+    ...project,
+    problems: [...project.problems ?? [], problem],
+    declared: Either.left(problem.reason),
+    observedAt
+  }
+}
+
 const nothing: Remembered = { project: Option.none(), signature: "" }
 
 /** Inspects a directory; rereads its files only if their signature has changed. */
@@ -118,8 +129,15 @@ const look = (place: ProjectDirectory, before: Remembered | undefined) =>
     }
     const project = yield* redactProject(yield* inspectProject(place.path, seen))
     if (!isDeployable(project)) return { signature, project: Option.none() }
-    return { signature, project: Option.some(yield* readKnown(project, seen, observedAt)) }
-  }).pipe(Effect.orElseSucceed(() => nothing))
+    const read = Effect.catchAllDefect(readKnown(project, seen, observedAt), (defect) =>
+      Effect.as(Effect.logError(`The files of ${place.path} cannot be read`, defect), buildBroken(project, observedAt)))
+    return { signature, project: Option.some(yield* read) }
+  }).pipe(
+    Effect.orElseSucceed(() =>
+      nothing
+    ),
+    Effect.catchAllDefect((defect) => Effect.as(Effect.logError(`${place.path} cannot be read`, defect), nothing))
+  )
 
 /**
  * Reads local projects with their declarations, and errors of unreadable ones. Projects not read by the deadline come

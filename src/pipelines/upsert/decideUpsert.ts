@@ -1,5 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { changelogFileName } from "../../schema/applications/Changelog.ts"
 import type { AppRequest } from "../../schema/applications/Drift.ts"
 import { PlanFailed, type PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
@@ -11,6 +12,7 @@ import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { computeDriftDiffs } from "../applications/computeDriftDiffs.ts"
 import { computeRemainingDifferences } from "../applications/remainingDifferences.ts"
 import type { Facts } from "../plans/Fact.ts"
+import { refuseLink } from "../projects/files/ownFiles.ts"
 import { describeHostPortAction } from "./hostPort/decideHostPort.ts"
 import { describeHostPort } from "./hostPort/describeHostPort.ts"
 import { describeChanges, describePlan, describeTarget, listChangelogUpdates } from "./inputs/describeInputs.ts"
@@ -62,7 +64,10 @@ const wordsOf = (step: string, words: Option.Option<string>): PlannedSteps =>
 
 /** Reads the declaration, its target server and the live application. */
 const readInputs = Effect.fn("readInputs")(function*(request: AppRequest) {
-  const plan = yield* needed("config", readPlan(request))
+  const plan = yield* needed(
+    "config",
+    Effect.zipLeft(readPlan(request), refuseLink(request.projectPath, changelogFileName))
+  )
   const target = yield* needed("server", findPlatformTarget(plan))
   const live = yield* needed("check", findLive(plan))
   return { plan, target, live }

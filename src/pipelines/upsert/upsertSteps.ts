@@ -11,6 +11,7 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { appendChangelog } from "../applications/changelog.ts"
 import { makeUnplacedSource, readDeclaredEntry } from "../applications/platformFile.ts"
+import { refuseLink } from "../projects/files/ownFiles.ts"
 import { applyHostPort } from "./hostPort/applyHostPort.ts"
 import { describeChanges, describePlan, describeTarget, listChangelogUpdates } from "./inputs/describeInputs.ts"
 import { findLive } from "./inputs/findLive.ts"
@@ -84,7 +85,12 @@ export const upsertSteps = ({ projectPath, ...request }: AppRequest, { decisions
 
     return {
       config: Effect.flatMap(
-        stage("config", StoredPlan, () => orElse(decided("plan"), readPlan({ projectPath, ...request })), describePlan),
+        stage("config", StoredPlan, () =>
+          Effect.zipLeft(
+            orElse(decided("plan"), readPlan({ projectPath, ...request })),
+            // Before anything is changed that the changelog could not record.
+            refuseLink(projectPath, changelogFileName)
+          ), describePlan),
         restorePlan
       ),
       server: (plan: AppPlan) =>

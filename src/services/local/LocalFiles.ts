@@ -54,6 +54,7 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   readonly list: (path: string) => Effect.Effect<ReadonlyArray<LocalEntry>, LocalFileFailed>
   /** Resolves every link in a path. */
   readonly realPath: (path: string) => Effect.Effect<string, LocalFileFailed>
+  /** Content of a regular file of 32 MiB at most; larger ones are streamed. */
   readonly read: (path: string) => Effect.Effect<Uint8Array, LocalFileFailed>
   /** Streams a file, or a range of it, in chunks of 256 KiB. */
   readonly stream: (path: string, range?: FileRange) => Stream.Stream<Uint8Array, LocalFileFailed>

@@ -25,6 +25,9 @@ const bare = (name: string, kind: LocalKind): LocalEntry => ({ name, kind, size:
 const bytesOf = (content: Uint8Array | string) =>
   typeof content === "string" ? new TextEncoder().encode(content) : content
 
+/** Most bytes of a file that is read as a whole: a sparse file of gigabytes takes no space on the disk. */
+const mostBytes = 32 * 1024 * 1024
+
 const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -58,7 +61,7 @@ const make = Effect.gen(function*() {
     ),
     names: Effect.fn("LocalFiles.names")((directory) => mapReadError(directory)(listDirectoryNames(directory))),
     realPath: Effect.fn("LocalFiles.realPath")((file) => mapWriteError(file)(fs.realPath(file))),
-    read: Effect.fn("LocalFiles.read")((file) => mapReadError(file)(readRegular(file))),
+    read: Effect.fn("LocalFiles.read")((file) => mapReadError(file)(readRegular(file, mostBytes))),
     stream: streamFile,
     lend: streamLentChunks,
     sha256: Effect.fn("LocalFiles.sha256")((file) =>

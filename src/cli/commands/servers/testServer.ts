@@ -45,7 +45,7 @@ export const testServerCommand = defineServiceCommand(
       "Of a stored server, the options take the place of what is stored; its credentials are used only at its own " +
       "address. A server whose host key is new gets no password or key before --host-key confirms its fingerprint. On a " +
       "terminal, a changed key of a stored server is shown beside the stored one, with the question whether to replace it. " +
-      `${passwords} Ends with 1 when something does not work.`,
+      `${passwords} Ends with 1 when something does not work, and with 0 when it has shown the fingerprint of a new server.`,
     examples: ["berth server test main", "berth server test ann@attic.example.com --agent"]
   },
   {
@@ -87,14 +87,16 @@ export const testServerCommand = defineServiceCommand(
         }
         const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: server }))
         if (asked !== undefined) yield* show(test)
-        if (test.hostKey?.standing === "new" && Option.isNone(input.hostKey)) {
+        const isFirstContact = test.hostKey?.standing === "new" && Option.isNone(input.hostKey)
+        if (isFirstContact) {
           yield* say(
             `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
               `(ssh_host_*_key.pub), and go on with --host-key ` +
-              test.hostKey.fingerprint
+              test.hostKey?.fingerprint
           )
         } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
-        return test.ready ? exitCodes.done : exitCodes.failed
+        // A first contact is asked for its fingerprint, and has shown it.
+        return test.ready || isFirstContact ? exitCodes.done : exitCodes.failed
       }))
     return code
   })
