@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { listRuns } from "../../pipelines/runs/listRuns.ts"
+import { getRun, listRuns, watchRun } from "../../pipelines/runs/shownRuns.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
@@ -16,11 +16,11 @@ export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
     const streams = yield* EventStreams
     return handlers
       .handle("listRuns", ({ urlParams }) => orApiError(listRuns(urlParams)))
-      .handle("getRun", ({ path }) => orApiError(runs.get(path.id)))
+      .handle("getRun", ({ path }) => orApiError(getRun(path.id)))
       .handle("cancelRun", ({ path }) => orApiError(runs.cancel(path.id)))
       .handleRaw("watchRun", ({ headers, path }) =>
         orApiError(Effect.gen(function*() {
           const respond = yield* streams.open
-          return respond(yield* runs.events(path.id, eventId(headers["last-event-id"])))
+          return respond(yield* watchRun(path.id, eventId(headers["last-event-id"])))
         })))
   }))

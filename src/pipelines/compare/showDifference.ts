@@ -2,6 +2,8 @@ import { Effect, Option } from "effect"
 import { mostTextBytes, textLimit } from "../../remote/compare/compareCommand.ts"
 import type { KeyDifference } from "../../schema/projects/Compare.ts"
 import { composeFileNames } from "../../schema/projects/Project.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { maySeeValues } from "../../services/access/rights.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { redactCompose } from "../projects/compose/redactCompose.ts"
@@ -13,6 +15,9 @@ const mostTexts = 200
 export const dataName = "data"
 
 export const isComposeName = (name: string): boolean => composeFileNames.some((known) => known === name)
+
+/** True for a compose file and its override, whose texts the redaction of compose files can mask. */
+const isMaskable = (name: string): boolean => isComposeName(name.replace(/\.override(?=\.ya?ml$)/, ""))
 
 /**
  * True for files below `data`: these are private data of the stack, so only their hashes are compared. Env files there
@@ -42,7 +47,7 @@ export interface ShownDifference {
 
 /**
  * Difference of two texts of a file as the caller of the current request may see it: only names of variables for an env
- * file, no values of a compose file for viewers, and never a secret of the settings.
+ * file, for viewers only compose files and these without values, and never a secret of the settings.
  */
 export const showDifference = Effect.fn("compare.showDifference")(function*(
   name: string,
@@ -52,7 +57,9 @@ export const showDifference = Effect.fn("compare.showDifference")(function*(
   sides?: readonly [from: string, to: string]
 ): Effect.fn.Return<ShownDifference, never, Settings> {
   if (isSecret) return { keys: compareEnvKeys(from, to) }
-  const [old, now] = isComposeName(name)
+  // Values may stand in any other file: files that a compose file includes, configurations, secrets.
+  if (!isMaskable(name) && !maySeeValues((yield* CurrentCaller).role)) return {}
+  const [old, now] = isMaskable(name)
     ? [yield* redactCompose(from), yield* redactCompose(to)]
     : [Option.some(from), Option.some(to)]
   // The texts may differ only in values that the caller may not see.

@@ -7,8 +7,11 @@ import { describePull } from "../../schema/deploy/pullNote.ts"
 import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { maySeeValues } from "../../services/access/rights.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
+import { maskArguments } from "../../services/secrets/maskArguments.ts"
 import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
 import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -64,13 +67,14 @@ const archiveWarnings = ({ archive, plan }: DeployDecision): ReadonlyArray<strin
 const pullWarnings = ({ pull, toPull }: DeployDecision): ReadonlyArray<string> =>
   toPull.map((name) => describePull(name, pull === "always"))
 
-/** Planned commands without secrets of the settings. */
+/** Planned commands without secrets of the settings, and for viewers without arguments. */
 const shownHooks = (hooks: ReadonlyArray<PlannedHook>) =>
   Effect.forEach(hooks, (hook) =>
-    Effect.map(
-      Effect.forEach(hook.command, (word) => scrubSecrets(word)),
-      (command): PlannedHook => ({ ...hook, command })
-    ))
+    Effect.gen(function*() {
+      const command = yield* Effect.forEach(hook.command, (word) => scrubSecrets(word))
+      const { role } = yield* CurrentCaller
+      return { ...hook, command: maySeeValues(role) ? command : maskArguments(command) } satisfies PlannedHook
+    }))
 
 /** Plans a deploy, with a hash that binds a later deploy to this plan. Changes nothing. */
 export const planContainers = Effect.fn("planContainers")(function*(

@@ -1,0 +1,41 @@
+import { expect, it } from "@effect/vitest"
+import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import { getRun, listRuns, watchRun } from "../../../src/pipelines/runs/shownRuns.ts"
+import { type Caller, CurrentCaller } from "../../../src/services/access/Caller.ts"
+import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { RunRecords } from "../../../src/services/runs/RunRecords.ts"
+import { runRecordsLive } from "../../../src/services/state/RunRecordsLive.ts"
+import { locksTest } from "../../layers/LocksTest.ts"
+import { RunStoreMemory } from "../../layers/RunStoreMemory.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+
+const services = Layer.merge(RunsLive, runRecordsLive("/nowhere/berth.db", undefined)).pipe(
+  Layer.provideMerge(RunStoreMemory),
+  Layer.provideMerge(Layer.mergeAll(InstanceLive, settingsTest(), locksTest))
+)
+
+const everything = Effect.gen(function*() {
+  const page = yield* listRuns({})
+  const [run] = page.runs
+  if (run === undefined) return yield* Effect.dieMessage("no run")
+  const events = yield* Stream.runCollect(yield* watchRun(run.id, Option.none()))
+  return JSON.stringify([page, yield* getRun(run.id), Chunk.toReadonlyArray(events)])
+})
+
+it.scoped("a viewer sees that a command was run, and none of its arguments", () =>
+  Effect.gen(function*() {
+    const { add } = yield* RunRecords
+    yield* add({
+      kind: "exec",
+      subject: { serverId: "1", container: "app-db-1", command: ["psql", "postgres://u:canary@db", "canary"] },
+      requestedBy: { door: "http", name: "ann" },
+      step: { name: "start", detail: "\"psql postgres://u:canary@db canary\" in app-db-1" }
+    })
+    const seenBy = (caller: Caller) => Effect.provideService(everything, CurrentCaller, caller)
+    const shown = yield* seenBy({ name: "vic", role: "viewer" })
+    expect(shown).not.toContain("canary")
+    expect(shown).toContain("\"command\":[\"psql\",\"***\",\"***\"]")
+    const whole = yield* seenBy({ name: "ann", role: "operator" })
+    expect(whole.match(/canary/g)?.length).toBeGreaterThan(8)
+  }).pipe(Effect.provide(services)))
