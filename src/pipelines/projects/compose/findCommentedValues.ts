@@ -18,22 +18,34 @@ const valueIn = (comment: string): number | undefined => {
 /** Control marks of the parser's lexer, which do not correspond to characters of the text. */
 const marks = new Set(["\u0002", "\u0018", "\u001f"])
 
-/**
- * Finds values of variables, and credentials by their names, in the comments of a YAML text: a commented-out line often
- * contains a value that is still valid.
- */
-export const findCommentedValues = (text: string): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
-  const found: Array<{ readonly from: number; readonly to: number }> = []
+/** Part of a text, from its first character to behind its last one. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** Finds the comments of a YAML text, from their `#`. */
+export const listComments = (text: string): ReadonlyArray<Range> => {
+  const found: Array<Range> = []
   let at = 0
   let before = ""
   for (const token of new Lexer().lex(text)) {
     if (!marks.has(token)) {
       // A scalar may also begin with `#`.
-      const value = token.startsWith("#") && before !== "\u001f" ? valueIn(token.trimEnd()) : undefined
-      if (value !== undefined) found.push({ from: at + value, to: at + token.trimEnd().length })
+      if (token.startsWith("#") && before !== "\u001f") found.push({ from: at, to: at + token.trimEnd().length })
       at += token.length
     }
     before = token
   }
   return found
 }
+
+/**
+ * Finds values of variables, and credentials by their names, in the comments of a YAML text: a commented-out line often
+ * contains a value that is still valid.
+ */
+export const findCommentedValues = (text: string): ReadonlyArray<Range> =>
+  listComments(text).flatMap(({ from, to }) => {
+    const value = valueIn(text.slice(from, to))
+    return value === undefined ? [] : [{ from: from + value, to }]
+  })

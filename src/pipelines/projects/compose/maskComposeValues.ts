@@ -3,7 +3,7 @@ import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, 
 import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
 import { parseYaml } from "../../../services/parsing/yaml.ts"
 import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
-import { findCommentedValues } from "./findCommentedValues.ts"
+import { findCommentedValues, listComments, type Range } from "./findCommentedValues.ts"
 
 const mask = "***"
 /** Sections that contain values of variables or whole files, also within `x-…` sections that other sections reuse. */
@@ -17,7 +17,13 @@ interface Edit {
   readonly text: string
 }
 
-const nameOf = ({ key }: Pair) => (isScalar(key) && Predicate.isString(key.value) ? key.value : "")
+/** `password=…` within a longer text, such as the options of a volume's driver. */
+const credential = /([A-Za-z_][\w.-]*)=([^\s,;&"'*]+)/g
+const hideCredentials = (written: string) =>
+  written.replace(
+    credential,
+    (whole, key: string, value: string) => mayBeCredentialName(key) && !isReference(value) ? `${key}=${mask}` : whole
+  )
 
 /** Replaces a scalar in the text; keeps the line break at the end of a block. */
 const masked = ({ range }: Scalar, text: string, by: (value: string) => string): ReadonlyArray<Edit> => {
@@ -33,7 +39,7 @@ const itemEdits = (node: Scalar, text: string, isValue: boolean): ReadonlyArray<
   const { value } = node
   const [, key = "", rest = ""] = Predicate.isString(value) ? /^([^=]*)=([^]*)$/.exec(value) ?? [] : []
   const isShown = rest === "" || isReference(rest) || key === hostPortKey
-  if (isShown || !(isValue || mayBeCredentialName(key))) return []
+  if (isShown || !(isValue || mayBeCredentialName(key))) return masked(node, text, hideCredentials)
   return masked(
     node,
     text,
@@ -56,13 +62,22 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
     if (isMap(node)) return node.items.forEach((pair) => visitPair(pair, isValue))
     if (isSeq(node)) {
       return node.items.forEach((item) => {
-        if (isScalar(item)) edits.push(...itemEdits(item, text, isValue))
+        // Ordered maps are lists of pairs.
+        if (isPair(item)) visitPair(item, isValue)
+        else if (isScalar(item)) edits.push(...itemEdits(item, text, isValue))
         else visitNode(item, isValue, "")
       })
     }
     if (!isScalar(node) || node.value === null || node.value === "") return
     const isShown = key === hostPortKey || Predicate.isBoolean(node.value) || isReference(String(node.value))
     if (!isShown && (isValue || mayBeCredentialName(key))) edits.push(...masked(node, text, () => mask))
+    else if (!isShown) edits.push(...masked(node, text, hideCredentials))
+  }
+  /** Name of a pair, whose key may be an alias or have an anchor of its own. */
+  const nameOf = ({ key }: Pair): string => {
+    if (isNode(key) && !isAlias(key) && key.anchor !== undefined) anchors.set(key.anchor, key)
+    const node = isAlias(key) ? anchors.get(key.source) : key
+    return isScalar(node) && Predicate.isString(node.value) ? node.value : ""
   }
   const visitPair = (pair: unknown, isValue: boolean): void => {
     if (!isPair(pair)) return
@@ -73,6 +88,19 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
   return edits
 }
 
+/** Masks the whole comment behind a masked value on its line: it may have a former one. */
+const maskTrailing = (
+  text: string,
+  edits: ReadonlyArray<Edit>,
+  comments: ReadonlyArray<Range>
+): ReadonlyArray<Edit> => {
+  const ends = edits.map(({ to }) => to).toSorted((a, b) => a - b)
+  return comments.flatMap(({ from, to }) => {
+    const line = text.lastIndexOf("\n", from) + 1
+    return ends.some((end) => end > line && end <= from) ? [{ from, to, text: `# ${mask}` }] : []
+  })
+}
+
 /**
  * Masks a compose file for callers who may not see values of variables: these and credentials by their names become
  * `***`, also in comments; all other text is unchanged. None if the file cannot be parsed, since its values are unknown
@@ -81,7 +109,9 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
 export const maskComposeValues = (text: string): Option.Option<string> =>
   Option.map(Either.getRight(parseYaml(text)), ({ document }) => {
     const commented = findCommentedValues(text).map((range): Edit => ({ ...range, text: mask }))
-    const edits = [...editsIn(document.contents, text), ...commented].toSorted((a, b) => a.from - b.from)
+    const values = editsIn(document.contents, text)
+    const trailing = maskTrailing(text, values, listComments(text))
+    const edits = [...values, ...trailing, ...commented].toSorted((a, b) => a.from - b.from)
     let shown = ""
     let at = 0
     for (const edit of edits) {

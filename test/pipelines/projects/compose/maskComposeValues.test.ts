@@ -141,4 +141,26 @@ secrets:
   it.each(["services: {", "a: 1\na: 2", "\tenvironment: canary"])("is nothing where nobody knows: %j", (text) => {
     expect(shown(text)).toBeUndefined()
   })
+
+  it.each([
+    "services:\n  web:\n    ? &e environment\n    : { A: 1 }\n  db:\n    *e : { B: canary }\n",
+    "x-k: &e environment\nservices:\n  db:\n    *e :\n      B: canary\n",
+    "services:\n  db:\n    environment: !!omap [ B: canary, C: canary ]\n",
+    "services:\n  db:\n    environment: !!omap\n      - B: canary\n",
+    "services:\n  db:\n    environment: !!pairs [ B: canary ]\n",
+    "services:\n  db:\n    environment:\n      B: now # canary\n      C: also # was canary before\n",
+    "services:\n  db:\n    environment:\n      - B=now # canary\n",
+    "volumes:\n  v:\n    driver_opts: { type: cifs, o: \"addr=1.2.3.4,username=u,password=canary\" }\n",
+    "volumes:\n  v:\n    driver_opts:\n      o: addr=h,password=canary,ro\n",
+    "services:\n  db:\n    command: [--user=u, --password=canary]\n",
+    "services:\n  db:\n    command: server --password=canary\n"
+  ])("hides the value in %j", (text) => {
+    expect(shown(text)).toBeDefined()
+    expect(shown(text)).not.toContain("canary")
+  })
+
+  it("shows options of a driver that are no credentials, and comments of other lines", () => {
+    const text = "volumes:\n  v: # a note\n    driver_opts: { o: \"addr=1.2.3.4,password=${PW},ro\" } # another\n"
+    expect(shown(text)).toBe(text)
+  })
 })
