@@ -16,32 +16,33 @@ import { Screen } from "../terminal/Screen.ts"
 import { colorByIndex, makeStyler } from "../terminal/style.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
-const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
-  const services = new Map<string, number>()
-  const color = colorByIndex(out)
-  const prefixOf = (service: string) => {
-    const index = services.get(service) ?? services.size
-    services.set(service, index)
-    return `${color(index, escapeLogLine(service, false))} | `
-  }
-  return (event: LogEvent) => {
-    switch (event.event) {
-      case "dropped":
-        return say(makeStyler(err)("yellow", describeDropped(event.data)))
-      case "unavailable":
-        return say(`✗ ${escapeInline(`${event.data.project}: ${event.data.error}`)}`)
-      case "end":
-        return Effect.void
-      case "line": {
-        const { project, service, text } = event.data
-        return print(
-          prefixOf(project === undefined ? service : `${project}/${service}`) +
-            (out.isTerminal ? escapeLogLine(text, out.hasColor) : text)
-        )
+const makeLineView = (raw: boolean) =>
+  Effect.map(Screen, ({ err, out, print, say }) => {
+    const services = new Map<string, number>()
+    const color = colorByIndex(out)
+    const prefixOf = (service: string) => {
+      const index = services.get(service) ?? services.size
+      services.set(service, index)
+      return `${color(index, escapeLogLine(service, false))} | `
+    }
+    return (event: LogEvent) => {
+      switch (event.event) {
+        case "dropped":
+          return say(makeStyler(err)("yellow", describeDropped(event.data)))
+        case "unavailable":
+          return say(`✗ ${escapeInline(`${event.data.project}: ${event.data.error}`)}`)
+        case "end":
+          return Effect.void
+        case "line": {
+          const { project, service, text } = event.data
+          return print(
+            prefixOf(project === undefined ? service : `${project}/${service}`) +
+              (raw ? text : escapeLogLine(text, out.hasColor))
+          )
+        }
       }
     }
-  }
-})
+  })
 
 /** Request fields of the options that select lines. */
 const selection = (
@@ -63,7 +64,11 @@ const selection = (
 /** Prints the logs of several projects, up to now unless they are followed. */
 const showProjects = (
   projects: ReadonlyArray<string>,
-  input: Parameters<typeof selection>[0] & LocationOptions & { readonly follow: boolean; readonly json: boolean }
+  input: Parameters<typeof selection>[0] & LocationOptions & {
+    readonly follow: boolean
+    readonly json: boolean
+    readonly raw: boolean
+  }
 ) =>
   Effect.gen(function*() {
     if (Option.isSome(input.server) || Option.isSome(input.path)) {
@@ -71,7 +76,7 @@ const showProjects = (
     }
     const { followProjectLogs } = yield* Berth
     const { print } = yield* Screen
-    const view = yield* makeLineView
+    const view = yield* makeLineView(input.raw)
     const events = followProjectLogs({ ...input.follow ? {} : { until: "0s" }, ...selection(input), projects })
     const unavailable = yield* Stream.runFoldEffect(
       events,
@@ -106,7 +111,8 @@ const logsCommand = defineServiceCommand(
     summary: "Show the logs of projects' stacks, or of a container, running or not.",
     details:
       "Both streams of all services. A name that no project has is taken for that of a container. Of several projects, by " +
-      "their names under the root, the lines come in the order of their times.",
+      "their names under the root, the lines come in the order of their times. Control characters are shown escaped, also " +
+      "in a pipe: a file or another program's terminal would execute them.",
     examples: [
       "berth logs",
       "berth logs hello -f",
@@ -122,6 +128,7 @@ const logsCommand = defineServiceCommand(
     until: textOption("until", "No line from after it, in the same form.", { value: "time" }),
     lines: integerOption("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
     service: textOption("service", "One service of the stack; all of them unless given.", { value: "service" }),
+    raw: flagOption("raw", "Print the lines as they are, with their control characters and colours."),
     contains: textOption("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
     ...locationOptions
   },
@@ -136,7 +143,7 @@ const logsCommand = defineServiceCommand(
     const withHint = (error: BerthError) =>
       new BerthError({ ...error, message: error.status === 400 ? error.message : appendSentence(error.message, also) })
     if (input.follow) {
-      const view = yield* makeLineView
+      const view = yield* makeLineView(input.raw)
       return yield* Stream.runForEach(
         followLogs(serverId, { ...source, ...selection(input) }),
         (event) => input.json ? print(JSON.stringify(event)) : view(event)
@@ -150,7 +157,7 @@ const logsCommand = defineServiceCommand(
         const text = logs.replace(/\n$/, "")
         if (text === "") return Effect.void
         return print(
-          out.isTerminal ? text.split("\n").map((line) => escapeLogLine(line, out.hasColor)).join("\n") : text
+          input.raw ? text : text.split("\n").map((line) => escapeLogLine(line, out.hasColor)).join("\n")
         )
       }
     ).pipe(Effect.catchTag("BerthError", withHint))

@@ -11,7 +11,7 @@ hang_up() {
 case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;; esac
 }
 while :; do
-mkdir -p "$path/.berth" || exit 1
+mkdir -p "$path" && (umask 077; mkdir -p "$path/.berth") || exit 1
 cd "$path/.berth" || exit 1
 exec 9>>lock || exit 1
 if ! flock -n 9; then

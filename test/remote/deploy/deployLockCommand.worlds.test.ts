@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream } from "effect"
-import { readdir } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { acquireDeployLock } from "../../../src/pipelines/activation/acquireDeployLock.ts"
 import { deployLockCommand } from "../../../src/remote/deploy/deployLockCommand.ts"
@@ -44,6 +44,20 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
       if (start === sshdWorld.server) expect(yield* Effect.flip(beside.exit)).toMatchObject({ _tag: "ConnectionLost" })
       expect(yield* Effect.promise(() => readdir(join(home, "containers", "app", ".berth")))).toContain("holder")
     }).pipe(Effect.provide(live)))
+
+  it.scopedLive.skipIf(!available)(
+    "makes a directory that is private whatever the umask",
+    () =>
+      Effect.gen(function*() {
+        const { access, home } = yield* start()
+        const ssh = yield* Ssh
+        const directory = join(home, "containers", "new", ".berth")
+        const run = command(`umask 000; mkdir -p ${JSON.stringify(join(home, "containers"))}`)
+        yield* Effect.scoped(ssh.run(access, run))
+        yield* Effect.scoped(acquireDeployLock(access, "~/containers/new"))
+        expect((yield* Effect.promise(() => stat(directory))).mode & 0o777).toBe(0o700)
+      }).pipe(Effect.provide(live))
+  )
 
   it.scopedLive.skipIf(!available)(
     "is left to another process, and waited for behind this one",
