@@ -50,11 +50,8 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
     () =>
       Effect.gen(function*() {
         const { access, home } = yield* start()
-        const ssh = yield* Ssh
         const directory = join(home, "containers", "new", ".berth")
-        const run = command(`umask 000; mkdir -p ${JSON.stringify(join(home, "containers"))}`)
-        yield* Effect.scoped(ssh.run(access, run))
-        yield* Effect.scoped(acquireDeployLock(access, "~/containers/new"))
+        yield* acquireDeployLock(access, "~/containers/new")
         expect((yield* Effect.promise(() => stat(directory))).mode & 0o777).toBe(0o700)
       }).pipe(Effect.provide(live))
   )

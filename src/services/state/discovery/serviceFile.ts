@@ -45,11 +45,18 @@ const fileBeside = (settingsFile: string) =>
 const storeBeside = (settingsFile: string) =>
   Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.db"))
 
+/** Commands that wait look at the record again and again. */
+const warned = new Set<string>()
+const warnOnce = (words: string) =>
+  Effect.suspend(() =>
+    warned.has(words) ? Effect.void : Effect.zipRight(Effect.sync(() => warned.add(words)), Effect.logWarning(words))
+  )
+
 const recordIn = (file: string) =>
   readPrivateFile(file, longestRecord).pipe(
     // Commands send credentials to the recorded address, and trust its responses.
     Effect.tapError(({ code, message }) =>
-      code === "ENOENT" ? Effect.void : Effect.logWarning(`${file} is not used: ${message}. Remove it`)
+      code === "ENOENT" || code === "ENOTDIR" ? Effect.void : warnOnce(`${file} is not used: ${message}. Remove it`)
     ),
     Effect.flatMap(Schema.decode(ServiceRecord)),
     Effect.option,
