@@ -1,10 +1,10 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "esbuild"
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { emptyDirectory, ended, npmInstall, packInto, root } from "../fixtures/packed.ts"
+import { emptyDirectory, ended, isOffline, npmInstall, packInto, root } from "../fixtures/packed.ts"
 
 const consumer = `import { Effect } from "effect"
 import { Berth, type BerthError, inProcess, overHttp } from "berth"
@@ -125,6 +125,27 @@ it.scopedLive.skipIf(process.platform === "win32")(
         build({ entryPoints: [join(directory, "page.js")], bundle: true, format: "iife", write: false })
       )
       expect(packed.outputFiles[0]?.text).not.toContain("Next to berth, run")
+    }),
+  600_000
+)
+
+it.scopedLive.skipIf(process.platform === "win32")(
+  "the command of docs/scripts.md installs the library as it stands (needs the npm registry)",
+  (context) =>
+    Effect.gen(function*() {
+      const directory = yield* emptyDirectory
+      yield* packInto(directory)
+      const [, command = ""] = /^(npm install \.\/.*)$/m.exec(readFileSync(join(root, "docs/scripts.md"), "utf8")) ?? []
+      const { code, err } = yield* ended("sh", ["-c", command], directory)
+      if (code !== 0 && isOffline(err)) return context.skip("The npm registry cannot be reached")
+      expect(code, err).toBe(0)
+      yield* Effect.promise(() => writeFile(join(directory, "import.mjs"), importAll))
+      const { out } = yield* ended(
+        process.execPath,
+        ["import.mjs", "berth", "berth/pipelines/deploy/deploy"],
+        directory
+      )
+      expect(JSON.parse(out)).toMatchObject([{ names: expect.arrayContaining(["Berth"]) }, { names: ["deploy"] }])
     }),
   600_000
 )

@@ -9,7 +9,7 @@ export const isLinkLocal = (address: string): boolean => {
   const plain = address.toLowerCase().replace(/^\[|\]$|\.$/g, "").replace(embedding, "")
   return /^169\.254(\.\d{1,3}){2}$/.test(plain) || /^fe[89ab][0-9a-f]:/.test(plain) || plain.startsWith("fd00:ec2:") ||
     // The last 32 bits of an IPv6 address, as URLs write them.
-    /^a9fe:/.test(plain) || plain === "100.100.100.200" || /(?:^|:)6464:64c8$/.test(plain)
+    plain.startsWith("a9fe:") || plain === "100.100.100.200" || /(?:^|:)6464:64c8$/.test(plain)
 }
 
 /** Reason to refuse the address of an upstream; undefined if it may be used. */

@@ -7,7 +7,7 @@ import { type RunRecord, RunRecords } from "../runs/RunRecords.ts"
 import type { StoredRun } from "../runs/StoredRun.ts"
 import { runWorkflow } from "../runs/workflow/runWorkflow.ts"
 import { Settings } from "../settings/Settings.ts"
-import { isHeldHere } from "./embedded/storeHolder.ts"
+import { isHeldHere } from "./discovery/storeHolder.ts"
 import { runStoreLive } from "./RunStoreLive.ts"
 
 const storedRun = ({ kind, requestedBy, step, subject }: RunRecord, id: string, now: string): StoredRun => ({

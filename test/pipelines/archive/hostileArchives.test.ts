@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Either } from "effect"
 import { gzipSync } from "node:zlib"
+import { patience } from "../../fixtures/patience.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 import { readArchive } from "./archiveOf.ts"
 
 const block = 512
@@ -13,7 +15,7 @@ const header = (type: string, size: number, name = "x") => {
   bytes.write(`${size.toString(8).padStart(11, "0")}\0`, 124)
   bytes.write("        ", 148)
   bytes.write(type, 156)
-  bytes.write("ustar\0" + "00", 257)
+  bytes.write("ustar\u000000", 257)
   bytes.write(`${bytes.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0")}\0 `, 148)
   return bytes
 }
@@ -49,7 +51,9 @@ const shapes: ReadonlyArray<readonly [string, () => Buffer]> = [
 ]
 
 describe("an archive with", () => {
-  it.live.each(shapes.flatMap(([shape, build]) => [[shape, "plain", build], [shape, "gzip", build]] as const))(
+  const cases = shapes.flatMap(([shape, build]) => [[shape, "plain", build], [shape, "gzip", build]] as const)
+  // The long ones take seconds in either packing.
+  it.live.each(inPart(cases, cases.filter(([shape]) => !shape.includes("00,00"))))(
     "%s, %s, is refused soon and in little memory",
     ([, packing, build]) =>
       Effect.gen(function*() {
@@ -59,8 +63,9 @@ describe("an archive with", () => {
         const [elapsed, read] = yield* Effect.timed(Effect.either(readArchive(bytes)))
         const after = process.memoryUsage()
         expect(Either.isLeft(read)).toBe(true)
-        expect(Duration.toSeconds(elapsed)).toBeLessThan(10)
-        expect((after.heapUsed - before.heapUsed) / 1024 / 1024).toBeLessThan(300)
+        expect(Duration.toSeconds(elapsed)).toBeLessThan(20 * patience)
+        // Garbage that is not collected yet counts too; without limits it would be gigabytes.
+        expect((after.heapUsed - before.heapUsed) / 1024 / 1024).toBeLessThan(900)
       }),
     60_000
   )

@@ -18,7 +18,7 @@ interface Edit {
 }
 
 /** `password=…` within a longer text, such as the options of a volume's driver. */
-const credential = /([A-Za-z_][\w.-]*)=([^\s,;&"'*]+)/g
+const credential = /(?<![\w.-])([\w.-]+)=([^\s,;&"'*]+)/g
 const hideCredentials = (written: string) =>
   written.replace(
     credential,

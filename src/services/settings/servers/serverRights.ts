@@ -128,7 +128,9 @@ export const makeServerRights = <E>(servers: ReturnType<typeof makeServerReader>
       )
       if (unused !== undefined) {
         return yield* forbid(
-          `The jump host ${cut(unused[0])} is no stored server, and would be logged in to with the SSH keys of the ` +
+          `The jump host ${
+            cut(unused[0])
+          } is not a stored server, and would be logged in to with the SSH keys of the ` +
             "service's user, as no stored server does yet"
         )
       }

@@ -5,10 +5,10 @@ import { LocalFiles, privateFile } from "../../local/LocalFiles.ts"
 import { readPrivateFile } from "../../local/readPrivateFile.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { BoundedClient } from "../../upstream/boundedClient.ts"
-import { announceService, findHoldingService } from "../embedded/storeHolder.ts"
 import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
 import { challengeHeader, isProof, makeChallenge, proofHeader } from "./serviceProof.ts"
+import { announceService, findHoldingService } from "./storeHolder.ts"
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, "")
 

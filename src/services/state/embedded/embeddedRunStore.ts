@@ -7,8 +7,8 @@ import type { RunHistory } from "../../runs/RunHistory.ts"
 import type { RunOwnership } from "../../runs/RunOwnership.ts"
 import { stateLayer, type StateStore } from "../../runs/RunStore.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { findStoreHolder, type HolderNote, noteHolder } from "../discovery/storeHolder.ts"
 import { purgeRuns } from "../sql/purgeRuns.ts"
-import { findStoreHolder, type HolderNote, noteHolder } from "./storeHolder.ts"
 
 const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
 

@@ -45,7 +45,7 @@ describe("a change of settings by a token", () => {
   ]
   const pairs = addresses.flatMap((
     address
-  ) => [...secrets.flatMap((secret) => ["his", null, ""].map((value) => ({ [address]: evil, [secret]: value })))])
+  ) => secrets.flatMap((secret) => ["his", null, ""].map((value) => ({ [address]: evil, [secret]: value }))))
   const all = [
     ...single,
     ...pairs,

@@ -14,12 +14,12 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import type { StateStore } from "../../../../src/services/runs/RunStore.ts"
-import { makeRunStoreIn } from "../../../../src/services/state/embedded/embeddedRunStore.ts"
 import {
   announceService,
   describeStoreHolder,
   isHeldHere
-} from "../../../../src/services/state/embedded/storeHolder.ts"
+} from "../../../../src/services/state/discovery/storeHolder.ts"
+import { makeRunStoreIn } from "../../../../src/services/state/embedded/embeddedRunStore.ts"
 import { outboxBehaves } from "../../../fixtures/runs/outbox.ts"
 import { behaves, stored, storedRun as run } from "../../../fixtures/runs/storedRuns.ts"
 import { inPart } from "../../../fixtures/thorough.ts"

@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { isEnded, type Run } from "../../../schema/runs/Run.ts"
 import { readPrivateFile } from "../../local/readPrivateFile.ts"
-import { isProcess } from "../discovery/isProcess.ts"
+import { isProcess } from "./isProcess.ts"
 
 /** Note of the process that holds a store. */
 const HolderFields = Schema.Struct({
