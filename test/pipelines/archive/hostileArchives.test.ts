@@ -33,12 +33,12 @@ const repeat = (count: number, part: Buffer) => Buffer.concat(Array.from({ lengt
 const empty = header("0", 0)
 
 const shapes: ReadonlyArray<readonly [string, () => Buffer]> = [
-  ["names of 2 MiB", () => repeat(60, Buffer.concat([member("L", long(2 * 1024 * 1024)), empty]))],
+  ["names of 2 MiB", () => repeat(4, Buffer.concat([member("L", long(2 * 1024 * 1024)), empty]))],
   [
     "names of 2 MiB as fields",
-    () => repeat(60, Buffer.concat([member("x", pax("path", "a".repeat(2_000_000))), empty]))
+    () => repeat(4, Buffer.concat([member("x", pax("path", "a".repeat(2_000_000))), empty]))
   ],
-  ["targets of 2 MiB", () => repeat(60, Buffer.concat([member("K", long(2 * 1024 * 1024)), header("2", 0)]))],
+  ["targets of 2 MiB", () => repeat(4, Buffer.concat([member("K", long(2 * 1024 * 1024)), header("2", 0)]))],
   ["names of 4,097 characters", () => Buffer.concat([member("L", long(4097)), empty])],
   ["names of 4 KiB, 16 MiB together", () => repeat(5000, Buffer.concat([member("L", long(4096)), empty]))],
   ["more than 100,000 members", () => repeat(100_001, empty)],
@@ -53,7 +53,7 @@ const shapes: ReadonlyArray<readonly [string, () => Buffer]> = [
 describe("an archive with", () => {
   const cases = shapes.flatMap(([shape, build]) => [[shape, "plain", build], [shape, "gzip", build]] as const)
   // The long ones take seconds in either packing.
-  it.live.each(inPart(cases, cases.filter(([shape]) => !shape.includes("00,00"))))(
+  it.live.each(inPart(cases, cases.filter(([shape]) => !/00,00|headers of headers/.test(shape))))(
     "%s, %s, is refused soon and in little memory",
     ([, packing, build]) =>
       Effect.gen(function*() {
