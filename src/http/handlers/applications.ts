@@ -2,11 +2,13 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
 import { relayAnswer } from "../../pipelines/applications/disclosure.ts"
-import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
-import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { loadOnUse } from "../wire/loadOnUse.ts"
+
+const loadPlan = () => import("../../pipelines/removal/planRemoval.ts")
+const loadRemoval = () => import("../../pipelines/removal/removeApplication.ts")
 
 export const ApplicationsHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -23,8 +25,15 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
           ({ path, payload }) => orApiError(relayAnswer(platform.updateApplication(path.uuid, payload)))
         )
         .handle("deleteApplication", ({ path }) => orApiError(relayAnswer(platform.deleteApplication(path.uuid))))
-        .handle("planRemoval", ({ path }) => orApiError(planRemoval(path.uuid)))
-        .handle("removeApplication", ({ path, payload }) => orApiError(removeApplication(path.uuid, payload)))
+        .handle(
+          "planRemoval",
+          ({ path }) => orApiError(loadOnUse(loadPlan, ({ planRemoval }) => planRemoval(path.uuid)))
+        )
+        .handle(
+          "removeApplication",
+          ({ path, payload }) =>
+            orApiError(loadOnUse(loadRemoval, ({ removeApplication }) => removeApplication(path.uuid, payload)))
+        )
         .handle("listEnvs", ({ path }) => orApiError(relayAnswer(platform.envsBody(path.uuid))))
         .handle(
           "createEnv",

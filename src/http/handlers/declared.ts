@@ -1,7 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { listDeclaredEntries } from "../../pipelines/applications/platformFile.ts"
-import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
@@ -10,6 +9,7 @@ import { BerthApi } from "../api/BerthApi.ts"
 import { loadOnUse } from "../wire/loadOnUse.ts"
 
 const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
+const loadChangelog = () => import("../../pipelines/applications/readChangelog.ts")
 const loadVerify = () => import("../../pipelines/verify/verify.ts")
 
 export const DeclaredHandlers = HttpApiBuilder.group(BerthApi, "declared", (handlers) =>
@@ -22,4 +22,5 @@ export const DeclaredHandlers = HttpApiBuilder.group(BerthApi, "declared", (hand
     .handle("platformConfig", ({ urlParams: { path } }) =>
       listDeclaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", makeErrorBody), orApiError))
     .handle("changelog", ({ urlParams }) =>
-      orApiError(readChangelog(urlParams))))
+      orApiError(loadOnUse(loadChangelog, ({ readChangelog }) =>
+        readChangelog(urlParams)))))

@@ -4,7 +4,6 @@ import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { listContainers } from "../../pipelines/servers/listContainers.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
-import { planServer, storeServer } from "../../pipelines/servers/storeServer.ts"
 import type { ServerToStore } from "../../schema/servers/ServerToStore.ts"
 import type { SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -14,6 +13,7 @@ import { BerthApi } from "../api/BerthApi.ts"
 import { loadOnUse } from "../wire/loadOnUse.ts"
 
 const loadScan = () => import("../../pipelines/servers/scan.ts")
+const loadStore = () => import("../../pipelines/servers/storeServer.ts")
 const loadTest = () => import("../../pipelines/health/testServer.ts")
 
 const success = { success: true as const }
@@ -21,8 +21,8 @@ const success = { success: true as const }
 /** Stores a server, or only plans to. */
 const stored = (input: ServerToStore, { plan }: SettingsChangeQuery) =>
   plan === "true"
-    ? Effect.map(planServer(input), (planned) => ({ ...success, ...planned }))
-    : Effect.map(storeServer(input), (server) => ({ ...success, server }))
+    ? Effect.map(loadOnUse(loadStore, ({ planServer }) => planServer(input)), (planned) => ({ ...success, ...planned }))
+    : Effect.map(loadOnUse(loadStore, ({ storeServer }) => storeServer(input)), (server) => ({ ...success, server }))
 
 export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handlers) =>
   Effect.gen(function*() {

@@ -1,4 +1,4 @@
-import { Clock, DateTime, Effect, Option, Schema, type Scope } from "effect"
+import { Clock, Effect, Option, Schema, type Scope } from "effect"
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { isEnded, type Run } from "../../../schema/runs/Run.ts"
@@ -72,8 +72,10 @@ export interface StoreHolder {
   readonly address: Option.Option<string>
 }
 
-const timeOfDay = (iso: string) =>
-  Option.map(DateTime.make(iso), (time) => DateTime.toDate(time).toTimeString().slice(0, 8))
+const timeOfDay = (iso: string) => {
+  const time = new Date(iso)
+  return Number.isNaN(time.getTime()) ? Option.none() : Option.some(time.toTimeString().slice(0, 8))
+}
 
 /** Finds the living process that holds a store. */
 export const findStoreHolder = (file: string): Effect.Effect<Option.Option<StoreHolder>> =>
