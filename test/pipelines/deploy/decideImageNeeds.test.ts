@@ -27,7 +27,8 @@ const holding = (name: string) => {
   const image = { configId: "sha256:1", repoTags: [name], layers: [], platform: "linux/amd64", ...unknown }
   return Option.some({ path: "", gzip: false, members: [], images: [image] })
 }
-const there = { imageIds: new Map([["redis:7", "sha256:7"]]) }
+const there = { imageIds: new Map([["redis:7", "sha256:7"]]), composeKind: "v2" as const, composeVersion: "2.30.0" }
+const composeOne = { ...there, composeKind: "v1" as const, composeVersion: "1.29.2" }
 const services = [
   service({ image: "docker.io/library/shop" }),
   service({ name: "db", image: "redis:7" }),
@@ -74,4 +75,38 @@ describe("the images that a stack needs beside its archive", () => {
       projectFailures: faults
     })
   })
+
+  it.each([
+    ["./web", "web/Dockerfile"],
+    [".", "Dockerfile"],
+    ["web", "web/sub/a.txt"]
+  ])(
+    "are built on the server from %s where %s is sent, and are an obstacle where nothing of it is",
+    (context, file) => {
+      const built = service({ name: "own", builds: true, buildContext: context.replace("./", "") })
+      const given = (image: string | undefined, files: ReadonlyArray<string>) => ({
+        ...plan([image === undefined ? built : { ...built, image }], tar),
+        files: files.map((name) => ({ name, path: `/p/${name}`, size: 1, mode: "644" as const }))
+      })
+      const failures = (
+        facts: typeof there | typeof composeOne,
+        image: string | undefined,
+        files: ReadonlyArray<string>
+      ) => decideImageNeeds(given(image, files), holding("shop:latest"), facts, "missing", "Main").preflightFailures
+      for (const facts of [there, composeOne]) expect(failures(facts, undefined, [file])).toEqual([])
+      expect(failures(there, "shop", ["compose.yml"])).toEqual([])
+      const clean = context.replace("./", "")
+      expect(failures(composeOne, "shop", ["compose.yml", "webs/a"])).toEqual([
+        `the service own in compose.yml has "build: ${clean}", which is not among the files that are sent: docker-compose ` +
+        "1.29.2 on \"Main\" refuses it. Remove \"build\" there, or send the directory: \"files\" in container.json"
+      ])
+      for (const facts of [there, composeOne]) {
+        expect(failures(facts, undefined, ["compose.yml"])).toEqual([
+          `the service own in compose.yml has "build: ${clean}", which is not among the files that are sent, and no image: ` +
+          "name one, and bring it with berth deploy --build. Remove \"build\" there, or send the directory: \"files\" in " +
+          "container.json"
+        ])
+      }
+    }
+  )
 })

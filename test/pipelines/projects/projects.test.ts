@@ -266,7 +266,7 @@ services:
   worker:
     build: .
   built:
-    build: { context: . }
+    build: { context: ./web/ }
     image: built
 `
       })
@@ -275,8 +275,8 @@ services:
         services: [
           { name: "web", image: "app:1.2", builds: false, envFiles: [".env.prod"] },
           { name: "api", image: "common:1.2", builds: false, envFiles: ["a.env", "b.env", "extra.env"] },
-          { name: "worker", builds: true, envFiles: [] },
-          { name: "built", image: "built", builds: true, envFiles: [] }
+          { name: "worker", builds: true, buildContext: ".", envFiles: [] },
+          { name: "built", image: "built", builds: true, buildContext: "web", envFiles: [] }
         ]
       })
     }))

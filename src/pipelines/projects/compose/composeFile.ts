@@ -17,6 +17,8 @@ export interface ComposeService {
   /** Image that it runs, with the variables of `.env` substituted. */
   readonly image?: string
   readonly builds: boolean
+  /** Directory that it is built from, relative to the project and without `./`; `.` for the project itself. */
+  readonly buildContext?: string
   /** True if a start runs it: it has no profile and at least one replica. */
   readonly runs: boolean
   /** Its `env_file`s as written, with variables substituted; optional ones only if they exist. */
@@ -69,6 +71,14 @@ const parse = (file: string, text: string) =>
     const vocabulary = { whole: "its content", part: "field" }
     return { source, services: (yield* decodePart(source, [], decodeWritten(content), vocabulary)).services }
   })
+
+/** Directory of a `build:` section as written; undefined for the address of a repository, and for absolute paths. */
+const findBuildContext = (build: unknown): string | undefined => {
+  const context = Predicate.isRecord(build) ? build["context"] ?? "." : build
+  return Predicate.isString(context) && !/^(?:[\w+.-]+:|\/|~|github\.com\/|[\w.-]+@)/.test(context)
+    ? context
+    : undefined
+}
 
 /** Checks that a project's compose file can be read; values of its variables are not needed. */
 export const checkComposeFile = (directory: string, seen: LocalEntry) =>
@@ -129,6 +139,7 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
       ([name, { build, deploy, env_file, image, ports, profiles, scale }]) =>
         Effect.gen(function*() {
           const at = ["services", name]
+          const context = findBuildContext(build)
           const envFiles = yield* Effect.forEach(
             env_file === undefined || env_file === null ? [] : Array.ensure(env_file),
             (entry, index) => envFile([...at, "env_file", ...(Array.isArray(env_file) ? [index] : [])], entry)
@@ -137,6 +148,9 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
             name,
             ...(image === undefined || image === null ? {} : { image: yield* filledIn([...at, "image"], image) }),
             builds: build !== undefined && build !== null,
+            ...context === undefined
+              ? {}
+              : { buildContext: path.normalize(interpolate(context, env.values).text).replace(/(?<=.)\/$/, "") },
             runs: (profiles ?? []).length === 0 && scale !== 0 && deploy?.replicas !== 0,
             envFiles: Array.getSomes(envFiles),
             ports: listPublishedPorts(ports, (written) => interpolate(written, env.values).text)
