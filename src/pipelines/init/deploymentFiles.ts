@@ -17,9 +17,9 @@ export const toDockerName = (directoryName: string): string => {
   return name === "" ? "app" : name
 }
 
-/** `container.json`; leaves an unknown server and the optional files and services to fill in. */
-export const renderContainerJson = (remotePath: string, server: string): string =>
-  `${JSON.stringify({ serverId: server, remotePath, files: [], bridged: [] }, undefined, 2)}\n`
+/** `container.json`; leaves an unknown server and the optional services to fill in. */
+export const renderContainerJson = (remotePath: string, server: string, files: ReadonlyArray<string>): string =>
+  `${JSON.stringify({ serverId: server, remotePath, files, bridged: [] }, undefined, 2)}\n`
 
 /** `.env`: the server's port for the container. */
 export const renderEnvFile = ({ hostPort }: NewDeployment): string => `${hostPortKey}=${hostPort}\n`

@@ -21,11 +21,13 @@ import { firstPort } from "../ports/nextPort.ts"
 import { portEvidence } from "../ports/portEvidence.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
+import { writeOwnFile } from "../projects/files/ownFiles.ts"
 import { findFirstNamed, findProjectFiles } from "../projects/files/projectFiles.ts"
 import { readProjectText } from "../projects/files/readProjectText.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
 import { inspectProject, resolveRemotePath } from "../projects/inspectProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
+import { listComposeSources } from "./composeSources.ts"
 import { renderComposeYaml, renderContainerJson, renderEnvFile, toDockerName } from "./deploymentFiles.ts"
 import { findExposedPort } from "./findExposedPort.ts"
 import { renderBuildScripts } from "./renderBuildScripts.ts"
@@ -47,9 +49,8 @@ const fillServer = Effect.fn("init.fillServer")(function*(directory: string, ser
   const text = Option.getOrElse(yield* readProjectText(directory, containerConfigName), () => "")
   if (!emptyServer.test(text)) return false
   if (isPlan) return true
-  const file = (yield* Path.Path).join(directory, containerConfigName)
   const filled = text.replace(emptyServer, (_, before: string) => `${before}${JSON.stringify(server)}`)
-  yield* (yield* LocalFiles).write(file, filled)
+  yield* writeOwnFile(directory, containerConfigName, filled)
   return true
 })
 
@@ -138,19 +139,33 @@ export const init = Effect.fn("init")(function*(
     containerPort: Option.getOrElse(findExposedPort(imageText), () => usualContainerPort),
     hostPort: needsPort ? yield* hostPortOf : firstPort
   }
+  const composeFile = findFirstNamed(present, composeFileNames)
+  const compose = Option.isNone(composeFile)
+    ? ""
+    : Option.getOrElse(yield* readProjectText(directory, composeFile.value), () => "")
+  // A stack of its own names its images, or builds them from directories of their own: it needs no script for one.
+  const isOwnStack = Option.isSome(composeFile) &&
+    Option.isNone(findFirstNamed(present, [buildScriptName, shellScriptName, ...imageFileNames]))
+  const unlessOwn = (wanted: Wanted) =>
+    isOwnStack && Option.isNone(findFirstNamed(present, wanted.names)) ? [] : [wanted]
   const scripts = yield* renderBuildScripts(directory, deployment)
   const hostPort = keptWithoutPort ? `\${${hostPortKey}:-${deployment.hostPort}}` : `\${${hostPortKey}}`
 
+  const envFile: Wanted = { names: [".env"], content: renderEnvFile(deployment), mode: 0o600 }
   const files: ReadonlyArray<Wanted> = [
     {
       names: [containerConfigName],
-      content: renderContainerJson(remotePath ?? resolveRemotePath({}, base), server),
+      content: renderContainerJson(
+        remotePath ?? resolveRemotePath({}, base),
+        server,
+        yield* listComposeSources(directory, compose)
+      ),
       mode: 0o644
     },
     { names: composeFileNames, content: renderComposeYaml(deployment, hostPort), mode: 0o644 },
-    { names: [".env"], content: renderEnvFile(deployment), mode: 0o600 },
-    ...scripts.map(({ content, name }): Wanted => ({ names: [name], content, mode: 0o755 })),
-    { names: [".dockerignore"], content: renderDockerIgnore(imageText), mode: 0o644 }
+    ...compose.includes(hostPortKey) ? [envFile] : unlessOwn(envFile),
+    ...scripts.flatMap(({ content, name }) => unlessOwn({ names: [name], content, mode: 0o755 })),
+    ...unlessOwn({ names: [".dockerignore"], content: renderDockerIgnore(imageText), mode: 0o644 })
   ]
   const isFilled = yield* fillServer(directory, server, plan)
   const outcomes = yield* Effect.forEach(files, provide(directory, present, plan))

@@ -174,6 +174,38 @@ describe("init", () => {
       expect((yield* Effect.promise(() => readdir(directory))).length).toBe(5)
     }).pipe(Effect.provide(local)))
 
+  it.scoped("reads the compose file of a stack, and writes only what that lacks", () =>
+    Effect.gen(function*() {
+      const compose = `services:
+  web:
+    build: ./web
+    volumes: ["./nginx.conf:/etc/nginx.conf:ro", "data:/data", "./data:/own", "./gone:/gone", "../out:/out"]
+  worker:
+    build: { context: worker }
+    volumes:
+      - { type: bind, source: ./conf, target: /conf }
+      - { type: volume, source: named, target: /named }
+  db:
+    image: postgres:17
+    volumes: ["/etc/localtime:/etc/localtime", "\${HOME}/x:/x"]
+`
+      const directory = yield* project("stack", {
+        "docker-compose.yml": compose,
+        "web/Dockerfile": "FROM scratch\n",
+        "worker/Dockerfile": "FROM scratch\n",
+        "nginx.conf": "",
+        "conf/a": "",
+        "data/b": ""
+      })
+      const planned = yield* init({ projectPath: directory, plan: true })
+      const { created, kept } = yield* init({ projectPath: directory })
+      expect([planned.created, created, kept]).toEqual([["container.json"], ["container.json"], ["docker-compose.yml"]])
+      expect(JSON.parse(yield* textAt(directory, "container.json"))).toMatchObject({
+        files: ["web", "nginx.conf", "worker", "conf"]
+      })
+      expect((yield* init({ projectPath: directory })).created).toEqual([])
+    }).pipe(Effect.provide(local)))
+
   it.scoped("adds the script for a shell to the one that it wrote, and none to another", () =>
     Effect.gen(function*() {
       const directory = yield* project("app", {})

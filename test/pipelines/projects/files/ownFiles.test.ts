@@ -106,6 +106,16 @@ describe("a file that Berth writes into a project", () => {
       })
   )
 
+  it.effect("is not a link that holds a container.json without a server", () =>
+    Effect.gen(function*() {
+      const files = yield* LocalFiles
+      yield* Effect.ignore(init({ projectPath, serverId: "1" }))
+      expect(new TextDecoder().decode(yield* files.read("/srv/config.json"))).toBe("{\"serverId\": \"\"}")
+    }).pipe(Effect.provide(worldOf("init", {
+      "/srv/config.json": "{\"serverId\": \"\"}",
+      [`${projectPath}/container.json`]: { link: "/srv/config.json" }
+    }))))
+
   it.effect("is refused as a link before anything is changed, and in the plan", () =>
     Effect.gen(function*() {
       const planned = yield* Effect.flip(planUpsert({ projectPath }))
