@@ -18,6 +18,9 @@ const usedByService = (name: string, address: string) =>
 /** Longest wait for a holder that is a service, which may hold the store for months, and of calls that only read. */
 const readTimeout = Duration.seconds(4)
 
+/** Shortest time for opening a file that its holder has let go. */
+const freeTimeout = Duration.seconds(10)
+
 const lookPause = Duration.millis(200)
 
 const reopenPause = Duration.seconds(2)
@@ -110,13 +113,13 @@ export const makeRunStoreIn = (
         : Effect.never
     const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
     // The timeout also applies to uninterruptible callers, such as a shutdown.
-    const waited = (isRead: boolean) =>
+    const waited = (isRead: boolean, timeout: Duration.DurationInput = openTimeout) =>
       Effect.raceFirst(
         Effect.interruptible(Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck))),
         Effect.interruptible(givenUp(isRead))
       ).pipe(
         Effect.interruptible,
-        Effect.timeoutOption(openTimeout),
+        Effect.timeoutOption(timeout),
         Effect.zipRight(now)
       )
     const inTime = (isRead: boolean) =>
@@ -128,8 +131,12 @@ export const makeRunStoreIn = (
         if (Option.isNone(store) && isCommand && !isRead && !(yield* isHeldByService)) {
           // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
           // then, for hours.
-          yield* Effect.raceFirst(Effect.interruptible(released), Effect.interruptible(Deferred.await(opened)))
-          store = yield* inTime(isRead)
+          const isFree = yield* Effect.raceFirst(
+            Effect.interruptible(Effect.map(released, Option.isSome)),
+            Effect.interruptible(Effect.as(Deferred.await(opened), true))
+          )
+          // A busy machine takes a while to open a file that is free by now.
+          store = yield* isFree ? waited(isRead, Duration.max(openTimeout, freeTimeout)) : inTime(isRead)
         }
         if (Option.isSome(store)) return store.value
         return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
