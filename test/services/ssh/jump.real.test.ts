@@ -156,10 +156,14 @@ describe.skipIf(!realSsh.available)(realSsh.title("a server behind a jump host")
         : ""
       expect(why).toContain(`nobody has confirmed its host key ${computeFingerprint(Buffer.from(key, "base64"))}`)
       expect(yield* accepted(bastion)).toBe(0)
-      // A key of the same address without the jump host is another machine's.
+      // A key of the same address without the jump host may be another machine's: credentials belong to the route.
       const routed = (yield* lineOf(inner)).replace(" ", `@[127.0.0.1]:${bastion.port} `)
       const direct = yield* meet(`${yield* lineOf(inner)}${yield* lineOf(bastion)}`)
-      expect(Option.getOrUndefined(direct.key)).toMatchObject({ standing: "new" })
+      expect(Option.getOrUndefined(direct.key)).toMatchObject({
+        standing: "changed",
+        route: Option.some({ remembered: "directly", now: `through [127.0.0.1]:${bastion.port}` })
+      })
+      expect(Either.isLeft(direct.session)).toBe(true)
       const known = yield* meet(`${routed}${yield* lineOf(bastion)}`)
       expect(Option.getOrUndefined(known.key)).toMatchObject({ standing: "known" })
       expect(Either.isRight(known.session)).toBe(true)
