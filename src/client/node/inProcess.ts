@@ -35,7 +35,7 @@ const answerOthersAboutRuns = Effect.gen(function*() {
 
 const holderPause = "500 millis"
 /** Longest wait of a request that only reads for a store that another process holds. */
-const readTimeout = "4 seconds"
+const readTimeout = "3 seconds"
 
 /** Finds another command that holds the store of runs and serves its runs. */
 const findHolder = (settingsFile: string, door: Door) =>

@@ -16,7 +16,7 @@ const usedByService = (name: string, address: string) =>
   `the service at ${address} (${name}) uses it. Use that one with --url ${address}, or stop it`
 
 /** Longest wait for a holder that is a service, which may hold the store for months, and of calls that only read. */
-const readTimeout = Duration.seconds(4)
+const readTimeout = Duration.seconds(3)
 
 /** Shortest time for opening a file that its holder has let go. */
 const freeTimeout = Duration.seconds(10)
@@ -92,7 +92,8 @@ export const makeRunStoreIn = (
     const released = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
       Effect.timeoutOption(holderTimeout)
     )
-    const isHeldByService = Effect.map(findStoreHolder(file), Option.exists(({ address }) => Option.isSome(address)))
+    const isHeldByOther = (isRead: boolean) =>
+      Effect.map(findStoreHolder(file), Option.exists(({ address }) => isRead || Option.isSome(address)))
     const hasWaited = Effect.gen(function*() {
       const since = yield* Ref.get(heldSince)
       const now = yield* Clock.currentTimeMillis
@@ -102,11 +103,9 @@ export const makeRunStoreIn = (
     const givenUp = (isRead: boolean) =>
       isCommand
         ? Effect.repeat(
-          Effect.flatMap(hasWaited, (has) =>
-            has ? isRead ? Effect.succeed(true) : isHeldByService : Effect.succeed(false)),
+          Effect.if(hasWaited, { onTrue: () => isHeldByOther(isRead), onFalse: () => Effect.succeed(false) }),
           {
-            until: (is) =>
-              is,
+            until: (is) => is,
             schedule: Schedule.spaced(lookPause)
           }
         )
@@ -128,7 +127,7 @@ export const makeRunStoreIn = (
       Effect.gen(function*() {
         yield* Effect.uninterruptible(wanted)
         let store = yield* inTime(isRead)
-        if (Option.isNone(store) && isCommand && !isRead && !(yield* isHeldByService)) {
+        if (Option.isNone(store) && isCommand && !isRead && !(yield* isHeldByOther(false))) {
           // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
           // then, for hours.
           const isFree = yield* Effect.raceFirst(
