@@ -66,8 +66,7 @@ export const makeRunStoreIn = (
         onNone: () => "",
         onSome: (time) => `, since ${time}`
       })
-      yield* Effect.logWarning(`Waiting for another berth: ${name}${since}`)
-      if (isCommand) yield* Effect.logWarning("Ctrl-C ends the wait, and changes nothing")
+      yield* Effect.logWarning(`Waiting for another berth: ${name}${since}${isCommand ? " (Ctrl-C ends it)" : ""}`)
     })
     // Native modules are loaded on first use.
     const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
