@@ -177,7 +177,9 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         yield* leaving.type(ctrlC)
         expect(yield* leaving.ended).toBe(130)
         expect(shownBy(leaving)).toEqual([
-          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+, since [\d:]{8} \(Ctrl-C ends it\)$/),
+          expect.stringMatching(
+            /^! Waiting for another berth: build of one, process \d+, since [\d:]{8} \(Ctrl-C ends it\)$/
+          ),
           "It was not started: nothing was changed.",
           ""
         ])
@@ -193,7 +195,9 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
           ""
         ])
         expect(shownBy(waiting)).toEqual([
-          expect.stringMatching(/^! Waiting for another berth: build of one, process \d+, since [\d:]{8} \(Ctrl-C ends it\)$/),
+          expect.stringMatching(
+            /^! Waiting for another berth: build of one, process \d+, since [\d:]{8} \(Ctrl-C ends it\)$/
+          ),
           expect.stringMatching(/^✓ build: /),
           "Built image.tar.",
           ""

@@ -2,7 +2,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Option, Stream, TestServices } from "effect"
-import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
+import { LocalFiles, privateFile } from "../../../src/services/local/LocalFiles.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 
 const windows = process.platform === "win32"
@@ -33,6 +33,38 @@ describe("LocalFilesLive", () => {
         expect(yield* files.find(at("a.txt", "below"))).toEqual(Option.none())
         yield* fs.symlink(at("nothing"), at("dangling"))
         expect(yield* files.find(at("dangling"))).toEqual(Option.none())
+      }))
+
+    it.scoped("makes the directory of a private file, for its owner alone, also once it was removed", () =>
+      Effect.gen(function*() {
+        const { at, files, fs } = yield* workshop
+        const writes = {
+          write: (file: string) => files.write(file, "secret", privateFile),
+          save: (file: string) => Effect.asVoid(files.save(file, Stream.make(bytes("secret")), privateFile))
+        }
+        for (const [name, write] of Object.entries(writes)) {
+          const directory = at(name, "config", "berth")
+          for (let times = 0; times < 2; times++) {
+            yield* write(at(name, "config", "berth", "berth.yaml"))
+            if (!windows) {
+              expect([name, yield* modeOf(fs, directory)]).toEqual([name, "700"])
+              expect(yield* modeOf(fs, at(name, "config", "berth", "berth.yaml"))).toBe("600")
+            }
+            yield* fs.remove(at(name), { recursive: true })
+          }
+          // Other files are not written where nobody made a directory.
+          expect((yield* Effect.flip(files.write(at(name, "a"), "x"))).message).toContain("no such file or directory")
+          yield* fs.writeFileString(at(name), "")
+          expect((yield* Effect.flip(write(at(name, "b")))).message).toContain("not a directory")
+        }
+      }))
+
+    it.scoped("reads no file of gigabytes as a whole", () =>
+      Effect.gen(function*() {
+        const { at, files, fs } = yield* workshop
+        yield* fs.writeFileString(at("sparse"), "[]")
+        yield* fs.truncate(at("sparse"), 1_900_000_000)
+        expect((yield* Effect.flip(files.read(at("sparse")))).message).toContain("is larger than 32768 KiB")
       }))
 
     it.scoped("tells what names stand for without looking at each", () =>
