@@ -1,6 +1,5 @@
 import { HttpApiBuilder, HttpApiError, type HttpServerRequest } from "@effect/platform"
 import { Effect, ParseResult, Schema, Stream } from "effect"
-import { openExec } from "../../pipelines/exec/openExec.ts"
 import { type ExecEvent, ExecExit, ExecOutput, ExecRequest } from "../../schema/servers/Exec.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { Execs } from "../../services/exec/Execs.ts"
@@ -8,7 +7,10 @@ import { type ApiError, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { fromIssues } from "../wire/errors.ts"
 import { EventStreams } from "../wire/eventStreams.ts"
+import { loadOnUse } from "../wire/loadOnUse.ts"
 import { requester } from "../wire/requester.ts"
+
+const loadExec = () => import("../../pipelines/exec/openExec.ts")
 
 /** Reads the body for a handler that writes its own answer; such handlers receive no payload. */
 const bodyOf = <A, I>(
@@ -42,7 +44,11 @@ export const ExecHandlers = HttpApiBuilder.group(BerthApi, "exec", (handlers) =>
         orApiError(Effect.gen(function*() {
           const payload = yield* bodyOf(request, ExecRequest)
           const respond = yield* streams.open
-          const { events, opened } = yield* openExec(path.id, payload, yield* requester)
+          const requestedBy = yield* requester
+          const { events, opened } = yield* loadOnUse(
+            loadExec,
+            ({ openExec }) => openExec(path.id, payload, requestedBy)
+          )
           return Stream.make({ event: "opened", data: JSON.stringify(opened) }).pipe(
             Stream.concat(Stream.map(events, encoded)),
             Stream.catchAll(({ message }) => Stream.make({ event: "error", data: JSON.stringify({ error: message }) })),
