@@ -88,7 +88,7 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
     return new Map(digests)
   })
 
-/** One archive at a time: each read may keep tens of megabytes of names. */
+/** Turn of a read, one archive at a time: each may keep tens of megabytes of names. */
 const turn = Effect.unsafeMakeSemaphore(1)
 
 /**
