@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 import { type EngineName, environmentOf, storeSuites } from "./test/fixtures/engines/engine.ts"
 import { patience } from "./test/fixtures/patience.ts"
+import { inPart } from "./test/fixtures/thorough.ts"
 
 // What a test needs stands in its file's name; test/projects.test.ts holds it to that.
 const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
@@ -9,6 +10,21 @@ const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service th
 // .ci/run sets, takes them in, and so does naming a file.
 const scenario = "test/**/*.scenario.test.ts"
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
+// Of those, what only a thorough run does (BERTH_THOROUGH=1): other suites prove most of it.
+const rare = [
+  "activation/health/crashLoop",
+  "bridge/followed",
+  "bridge/fullDisk",
+  "bridge/interrupted",
+  "bridge/killed",
+  "bridge/sharedFile",
+  "deploy/send",
+  "hooks/hooks",
+  "releases/rollbackBridged",
+  "releases/rollbackKilled",
+  "servers/logs",
+  "targets/deployTargets"
+].map((name) => `test/pipelines/${name}.real.test.ts`)
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
 const inFaults = (name: string) => `test/faults/${name}.test.ts`
@@ -23,12 +39,29 @@ const measured = [
   "wrongTokens"
 ].map(inFaults)
 // What measures the memory that is left: in processes where no file of another project ran.
-const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map((name) => inFaults(`soaks/${name}`))
+const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak", "hostileSoak"].map((name) =>
+  inFaults(`soaks/${name}`)
+)
+// Of all of these, what only a thorough run does: minutes each, where programs start slowly.
+const rareFaults = [
+  "killedTargets",
+  "longestAnswers",
+  "slowCallers",
+  "teamChurn",
+  "soaks/builtSoak",
+  "soaks/watchersSoak"
+]
+  .map(inFaults)
+const leftOut = inPart([], [...rare, ...rareFaults])
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and
 // translates for itself what its files import.
 const near = process.env["BERTH_TEST_PROJECTS"] === "near"
+
+// A second try for what meets moments of real programs, where the machine does other work too. The summary of .ci/run
+// names each test that needed it.
+const retry = Number(process.env["BERTH_TEST_RETRIES"] ?? 0)
 
 const nearProject: TestProjectInlineConfiguration = {
   extends: true,
@@ -37,6 +70,7 @@ const nearProject: TestProjectInlineConfiguration = {
     include: ["test/**/*.test.ts"],
     exclude: [real, faults, page, ...process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [scenario]],
     provide: { world: "sandbox" },
+    retry,
     testTimeout: 60_000 * patience,
     hookTimeout: 60_000 * patience
   }
@@ -57,9 +91,6 @@ const engineProject = (name: EngineName): TestProjectInlineConfiguration => ({
 })
 
 const workers = availableParallelism() + 1
-// A second try for what meets moments of real programs, where the machine does other work too. The summary of .ci/run
-// names each test that needed it.
-const retry = Number(process.env["BERTH_TEST_RETRIES"] ?? 0)
 
 export default defineConfig({
   test: {
@@ -99,7 +130,7 @@ export default defineConfig({
           name: "real",
           retry,
           include: [real, worlds],
-          exclude: [faults],
+          exclude: [faults, ...leftOut],
           globalSetup: "test/fixtures/engines/setup.ts",
           provide: { world: "sshd" },
           testTimeout: 60_000 * patience,
@@ -128,7 +159,7 @@ export default defineConfig({
           name: "faults",
           retry,
           include: [`${faults}/*.test.ts`],
-          exclude: [...measured, ...soaks],
+          exclude: [...measured, ...soaks, ...leftOut],
           // Of the tests of one file that run at once, most wait for somebody who does not answer.
           maxConcurrency: 8,
           testTimeout: 120_000 * patience,
@@ -141,6 +172,7 @@ export default defineConfig({
           name: "soaks",
           retry,
           include: soaks,
+          exclude: leftOut,
           testTimeout: 120_000 * patience,
           hookTimeout: 60_000 * patience
         }
@@ -151,6 +183,7 @@ export default defineConfig({
           name: "measured",
           retry,
           include: measured,
+          exclude: leftOut,
           // One file at a time, and after all of the other projects.
           poolOptions: { forks: { singleFork: true } },
           testTimeout: 120_000 * patience,

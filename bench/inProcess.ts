@@ -4,8 +4,8 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
 import { deploy } from "../src/pipelines/deploy/deploy.ts"
-import type { DeployRequest, DeployResult } from "../src/schema/deploy/Deploy.ts"
-import { watchSteps } from "../src/services/runs/events/watchSteps.ts"
+import type { DeployRequest, DeployResult } from "../src/schema/deploys.ts"
+import { watchSteps } from "../src/services/runs/events.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 
 /** The service's own layers, in a process that wants to look at parts of a program. */

@@ -1,12 +1,11 @@
-import { Effect, Schedule, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schedule, Schema, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { stringify } from "yaml"
-import { type DeployRequest, DeployResult } from "../src/schema/deploy/Deploy.ts"
+import { type DeployRequest, DeployResult } from "../src/schema/deploys.ts"
 
 /** The built service as a process of its own, as `npm start` runs it. */
 export interface Service {

@@ -3,13 +3,10 @@
 //
 //   BERTH_CONFIG=berth.yaml npx tsx examples/driftAll.ts
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { drift, listProjects, readPlatformFile } from "berth-pipelines/pipelines"
+import { differencesIn } from "berth-pipelines/schema"
+import { requireConfirmedSettings, servicesLive } from "berth-pipelines/services"
 import { Console, Effect, Layer, Option } from "effect"
-import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
-import { drift } from "../src/pipelines/drift/drift.ts"
-import { listProjects } from "../src/pipelines/projects/listProjects.ts"
-import { differencesIn } from "../src/schema/applications/Drift.ts"
-import { servicesLive } from "../src/services/ServicesLive.ts"
-import { requireConfirmedSettings } from "../src/services/settings/file/requireConfirmedSettings.ts"
 
 const shown = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value)
 

@@ -3,13 +3,10 @@
 //
 //   BERTH_CONFIG=berth.yaml npx tsx examples/upsert.ts /path/to/project [application]
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { recoverRuns, upsert } from "berth-pipelines/pipelines"
+import { requireConfirmedSettings, servicesLive, watchSteps } from "berth-pipelines/services"
 import { Console, Effect, Layer } from "effect"
 import { resolve } from "node:path"
-import { recoverRuns } from "../src/pipelines/runs/recoverRuns.ts"
-import { upsert } from "../src/pipelines/upsert/upsert.ts"
-import { watchSteps } from "../src/services/runs/events/watchSteps.ts"
-import { servicesLive } from "../src/services/ServicesLive.ts"
-import { requireConfirmedSettings } from "../src/services/settings/file/requireConfirmedSettings.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 

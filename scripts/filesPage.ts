@@ -3,9 +3,9 @@
 import { Option, type Schema, SchemaAST } from "effect"
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { PlatformEntry } from "../src/schema/applications/PlatformFile.ts"
-import { ContainerConfig } from "../src/schema/projects/Project.ts"
-import { describeExpected } from "../src/schema/words/expected.ts"
+import { ContainerConfig } from "../src/schema/projects.ts"
+import { PlatformEntry } from "../src/schema/upsert.ts"
+import { describeExpected } from "../src/schema/words.ts"
 
 const fields = ({ ast }: Schema.Schema.All) =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ isOptional, name, type }) => {
@@ -50,9 +50,9 @@ ${fields(PlatformEntry)}
 
 ## The compose file
 
-\`compose.yml\`, \`compose.yaml\`, \`docker-compose.yml\` or \`docker-compose.yaml\`, the first that is there, with \`.env\` beside it for its
-variables. Berth reads \`services\` and of each \`image\`, \`build\`, \`profiles\`, \`scale\`, \`deploy.replicas\`, \`env_file\` and \`ports\`; the rest is
-Compose's. A variable that is not set and has no default is a warning of the plan.
+\`compose.yml\`, \`compose.yaml\`, \`docker-compose.yml\` or \`docker-compose.yaml\`, the first that is there, unless \`compose\` names others,
+with \`.env\` beside it for its variables. [Compose projects](compose.md) says what a deploy brings with it. A variable that is not set
+and has no default is a warning of the plan.
 
 ## Image archives
 

@@ -1,6 +1,6 @@
 // Fails when folders below src/*, or those that are given, import each other, directly or through others, at any depth.
-// A folder's own files count as one node (".") beside its subfolders: dependency-cruiser merges folders with all below
-// them, so it never sees a cycle between a folder and one within it.
+// A file of a folder is a node beside its subfolders: dependency-cruiser merges folders with all below them, so it never
+// sees a cycle between two folders through a module that lies next to one of them.
 import { readdirSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import ts from "typescript"
@@ -23,7 +23,7 @@ const importsOf = (file) =>
 const meet = (from, to) => {
   const [a, b] = [from.split("/"), to.split("/")]
   const depth = a.findIndex((part, at) => part !== b[at])
-  const nodeOf = (parts) => parts.length - 1 === depth ? "." : parts[depth]
+  const nodeOf = (parts) => parts[depth]
   return { folder: a.slice(0, depth).join("/"), start: nodeOf(a), end: nodeOf(b) }
 }
 
@@ -64,7 +64,9 @@ const cycles = [...graphs].sort().flatMap(([folder, graph]) => {
   const reach = new Map([...graph.keys()].sort().map((node) => [node, reachable(graph, node)]))
   const cycleOf = (node) =>
     [...reach.keys()].filter((other) => reach.get(node).has(other) && reach.get(other).has(node))
-  return [...reach.keys()].filter((node) => cycleOf(node)[0] === node).map((node) => ({
+  // Cycles of files alone are those of dependency-cruiser.
+  const isOurs = (node) => cycleOf(node)[0] === node && cycleOf(node).some((each) => !/\.tsx?$/.test(each))
+  return [...reach.keys()].filter(isOurs).map((node) => ({
     title: `error folder-cycles ${folder}: ${cycleOf(node).join(" <-> ")}`,
     lines: imports(graph, cycleOf(node)).map((line) => `  ${line}`)
   }))

@@ -1,75 +1,69 @@
-// Writes dist/checked: for each module that the package exports one that loads it once its optional peers are there.
-// Node resolves imports before it runs anything, so the modules themselves cannot say in words which package is missing.
-import { build } from "esbuild"
+// Writes dist/berth-pipelines: the library as a package of its own, for `npm pack ./dist/berth-pipelines`. It holds what its
+// entries reach of the compiled modules; its exports are the entries alone.
 import { existsSync } from "node:fs"
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { dirname, join, relative } from "node:path/posix"
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path/posix"
 
-const out = "dist/checked"
+const out = "dist/berth-pipelines"
+/** Names of the entries, and the modules that list what each exports. */
+const entries = {
+  ".": "index",
+  "./client": "client/index",
+  "./schema": "library/schema",
+  "./services": "library/services",
+  "./pipelines": "library/pipelines",
+  "./http": "library/http"
+}
+/** Packages that a script and the library have to have in common. */
+const shared = ["effect", "@effect/platform", "@effect/platform-node"]
+
 await rm(out, { recursive: true, force: true })
-const { exports, peerDependenciesMeta, name } = JSON.parse(await readFile("package.json", "utf8"))
+const { dependencies, devDependencies, engines, license, type, version } = JSON.parse(
+  await readFile("package.json", "utf8")
+)
 
-const filesIn = async (directory) =>
-  (await readdir(directory, { recursive: true })).map((file) => file.replaceAll("\\", "/"))
-
-// The compiler leaves the output of sources that were renamed or removed, and the package would have it too.
-for (const file of await filesIn("dist")) {
+// The compiler leaves the output of sources that were renamed or removed.
+for (const name of await readdir("dist", { recursive: true })) {
+  const file = name.replaceAll("\\", "/")
   const [, module] = /^(?!(?:service|page)\b)(.+?)\.(?:js|js\.map|d\.ts)$/.exec(file) ?? []
   if (module !== undefined && !existsSync(join("src", `${module}.ts`))) await rm(join("dist", file))
 }
 
-const modulesIn = async (directory) =>
-  (await filesIn(directory)).filter((file) => file.endsWith(".js")).map((file) => file.slice(0, -3))
-
-/** The exported modules: the name that imports them, and their file. */
-const entries = (await Promise.all(
-  Object.entries(exports).map(async ([path, { default: file }]) => {
-    const names = path.includes("*") ? await modulesIn(dirname(file)) : [""]
-    return names.map((each) => [join(name, path.replace("*", each)), join(file.replace("*", each))])
-  })
-)).flat()
-
-const { metafile: { inputs, outputs } } = await build({
-  entryPoints: entries.map(([, file]) => file),
-  outbase: "dist",
-  outdir: out,
-  bundle: true,
-  splitting: true,
-  write: false,
-  metafile: true,
-  platform: "node",
-  format: "esm",
-  packages: "external",
-  logLevel: "error"
-})
-
-/** The optional peers that a module or one that it reaches imports. */
-const peersOf = (file) => {
-  const files = new Set([file])
-  const peers = new Set()
-  for (const each of files) {
-    for (const { external, path } of inputs[each].imports) {
-      if (!external) files.add(path)
-      else {
-        const peer = path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/")
-        if (Object.hasOwn(peerDependenciesMeta, peer)) peers.add(peer)
-      }
+const imports = /\b(?:from|import)\s*\(?\s*"([^"\n]+)"/g
+const packageOf = (specifier) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")
+const versions = { ...devDependencies, ...dependencies }
+const modules = new Set(Object.values(entries))
+const packages = new Set()
+for (const module of modules) {
+  for (const file of [`${module}.js`, `${module}.d.ts`]) {
+    for (const [, specifier] of (await readFile(join("dist", file), "utf8")).matchAll(imports)) {
+      if (specifier.startsWith(".")) modules.add(join(dirname(module), specifier).replace(/\.[jt]s$/, ""))
+      else if (Object.hasOwn(versions, packageOf(specifier))) packages.add(packageOf(specifier))
     }
+    await mkdir(join(out, "dist", dirname(file)), { recursive: true })
+    await cp(join("dist", file), join(out, "dist", file))
   }
-  return [...peers].sort()
 }
+if (existsSync("dist/page")) await cp("dist/page", join(out, "dist/page"), { recursive: true })
 
-for (const { entryPoint, exports: names } of Object.values(outputs)) {
-  const [entry] = entries.find(([, file]) => file === entryPoint) ?? []
-  if (entry === undefined) continue
-  const target = join(out, relative("dist", entryPoint))
-  const to = (file) => relative(dirname(target), file)
-  await mkdir(dirname(target), { recursive: true })
-  await writeFile(
-    target,
-    `import { requirePeers } from "${to("dist/requirePeers.js")}"
-await requirePeers("${entry}", ${JSON.stringify(peersOf(entryPoint))})
-export const { ${names.join(", ")} } = await import("${to(entryPoint)}")
-`
-  )
+const range = (names) => Object.fromEntries(names.sort().map((name) => [name, `^${versions[name]}`]))
+const manifest = {
+  name: "berth-pipelines",
+  version,
+  description:
+    "Deploys, upserts, routes and webhooks of Berth as Effect programs over ports with live and test layers.",
+  type,
+  license,
+  engines,
+  exports: Object.fromEntries(
+    Object.entries(entries).map(([name, module]) => [
+      name,
+      { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` }
+    ])
+  ),
+  dependencies: range([...packages].filter((name) => !shared.includes(name))),
+  peerDependencies: range(shared)
 }
+await writeFile(join(out, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`)
+await cp("LICENSE", join(out, "LICENSE"))
+await cp("docs/scripts.md", join(out, "README.md"))

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { BerthApi } from "../src/http/api/BerthApi.ts"
-import { withToken } from "../src/http/reference.ts"
+import { withToken } from "../src/http/pages.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "berth-openapi-"))
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")

@@ -1,7 +1,8 @@
 // Runs one of the package's tasks after making sure that what it needs is there: the node packages, and for the
 // service a fresh build. Each task is thereby the only command that a fresh clone needs.
 import { spawn, spawnSync } from "node:child_process"
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { userInfo } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -16,10 +17,31 @@ const node = (args, { quiet = false } = {}) => {
   if (status !== 0) stop(status)
 }
 
+const isWritable = (path) => {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ends the task with one sentence, where npm, tsc and vitest would fail with one for each file. */
+const requireWritable = (path, intent) => {
+  const nearest = existsSync(path) ? path : "."
+  if (isWritable(nearest)) return
+  console.error(
+    `Cannot ${intent}: ${userInfo().username} may not write to ${join(root, nearest)}. Have the owner of this clone ` +
+      "run npm start once, after which every user can start it, or work in a clone of your own. Nothing was changed"
+  )
+  stop(1)
+}
+
 const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
 
 const installPackages = () => {
   if (modified("node_modules/.package-lock.json") >= modified("package-lock.json")) return
+  requireWritable("node_modules", "install the node packages")
   console.error("Installing the node packages ...")
   const npm = process.env.npm_execpath
   if (npm === undefined) {
@@ -44,12 +66,13 @@ const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === sourc
 
 const build = () => {
   if (isBuilt()) return
+  requireWritable("dist", "build")
   console.error("Building ...")
   const before = sources()
   node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
   node(["scripts/bundle.mjs"])
-  node(["scripts/library.mjs"])
   node(["scripts/page.mjs"])
+  node(["scripts/library.mjs"])
   writeFileSync(stamp, before)
 }
 
@@ -66,8 +89,10 @@ const become = (args, lastly = () => {}) => {
 }
 
 /** Runs the tests of these projects, or of all when there are none. */
-const vitest = (projects, lastly) =>
+const vitest = (projects, lastly) => {
+  requireWritable("node_modules", "run the tests, which are compiled into it")
   become([bin("vitest/vitest.mjs"), "run", ...projects.flatMap((name) => ["--project", name]), ...rest], lastly)
+}
 
 // By itself Node lets the heap of a small service grow to three times what it needs, and glibc keeps freed buffers in an
 // arena for each thread. After 50 deploys of 200 MB it takes 132 MB and not 161, for 2 % more processor time.

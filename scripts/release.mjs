@@ -1,4 +1,4 @@
-// Makes a release: npm run release -- 2.1.0 [--no-package]. Writes the version and the changelog, builds and packs, commits, tags.
+// Makes a release: npm run release -- 3.1.0 [--no-package]. Writes the version and the changelog, builds and packs, commits, tags.
 // Keeps all on this machine: push the commit and the tag by hand.
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -20,7 +20,7 @@ const isNewer = (next, current) => {
 }
 
 const { version: current } = JSON.parse(readFileSync("package.json", "utf8"))
-if (!/^\d+\.\d+\.\d+$/.test(version)) fail("Name the new version: npm run release -- 2.1.0")
+if (!/^\d+\.\d+\.\d+$/.test(version)) fail("Name the new version: npm run release -- 3.1.0")
 if (!isNewer(version, current)) fail(`${version} is not newer than ${current}`)
 if (git("status", "--porcelain") !== "") fail("Commit or stash your changes first: a release is one commit")
 const tag = `v${version}`
@@ -34,12 +34,9 @@ if (entries.split(/^## /m)[0].trim() === "") fail("CHANGELOG.md has nothing unde
 const today = new Date().toISOString().slice(0, 10)
 const edits = [
   ["CHANGELOG.md", unreleased, `${unreleased}\n## ${version} (${today})\n`],
-  ["src/schema/version.ts", `"${current}"`, `"${version}"`],
-  ...["README.md", "docs/commands.md", "docs/scripts.md"].map((page) => [
-    page,
-    `berth-${current}.tgz`,
-    `berth-${version}.tgz`
-  ])
+  ["src/schema/session.ts", `"${current}"`, `"${version}"`],
+  ...["README.md", "docs/commands.md"].map((page) => [page, `berth-${current}.tgz`, `berth-${version}.tgz`]),
+  ["docs/scripts.md", `berth-pipelines-${current}.tgz`, `berth-pipelines-${version}.tgz`]
 ].map(([file, before, after]) => ({ file, before, after, text: readFileSync(file, "utf8") }))
 // Write all files or none.
 for (const { before, file, text } of edits) {
@@ -50,7 +47,10 @@ try {
   for (const { after, before, file, text } of edits) writeFileSync(file, text.replaceAll(before, after))
   npm("version", version, "--no-git-tag-version")
   // A version that cannot be built is neither committed nor tagged.
-  if (!options.includes("--no-package")) npm("pack")
+  if (!options.includes("--no-package")) {
+    npm("pack")
+    npm("pack", "./dist/berth-pipelines")
+  }
 } catch (error) {
   git("restore", ".")
   fail(`${error.message}. Nothing was released: all files are as they were`)

@@ -1,18 +1,16 @@
 import { NodeContext } from "@effect/platform-node"
-import { Config, Effect, Layer, Logger, LogLevel, Option } from "effect"
-import { Announce } from "./http/listen/announce.ts"
-import { configuredPort } from "./http/listen/configuredPort.ts"
-import { listen } from "./http/listen/listen.ts"
-import { requireToken } from "./http/listen/loopback.ts"
-import { RecordAddress } from "./http/listen/recordAddress.ts"
+import { Config, Effect, Layer, Logger, LogLevel, Option, Schedule } from "effect"
+import { Announce, configuredPort, listen, RecordAddress, requireToken } from "./http/listen.ts"
 import { Http } from "./http/server.ts"
 import { AgentTools } from "./mcp/http.ts"
-import { SafeLoggerLive } from "./services/log/safeLogger.ts"
+import { LocalFilesLive } from "./services/local/LocalFiles.ts"
+import { SafeLoggerLive } from "./services/metrics.ts"
 import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
-import type { SettingsLocation } from "./services/settings/file/locateSettings.ts"
+import type { SettingsLocation } from "./services/settings/confirm.ts"
 import { Settings } from "./services/settings/Settings.ts"
+import { findService } from "./services/state/discovery.ts"
 
-export { requireConfirmedSettings } from "./services/settings/file/requireConfirmedSettings.ts"
+export { requireConfirmedSettings } from "./services/settings/confirm.ts"
 
 const usualPort = 3100
 
@@ -24,6 +22,16 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
   yield* Effect.forEach(yield* findings, ({ fix, problem }) => Effect.logWarning(`${problem}. ${fix}`))
 }))
 
+/** Address of the service that runs with these settings; one that has just started may not be recorded yet. */
+const findRunning = ({ file, text }: SettingsLocation) =>
+  text !== undefined ? Effect.succeedNone : Effect.map(
+    Effect.repeat(Effect.provide(findService(file), LocalFilesLive), {
+      until: Option.isSome,
+      schedule: Schedule.spaced("200 millis").pipe(Schedule.upTo("1 second"))
+    }).pipe(Effect.zipRight(Effect.provide(findService(file), LocalFilesLive))),
+    Option.map(({ address }) => address)
+  )
+
 /** Serves at the address from the environment, with the given settings, until it is interrupted. */
 export const serve = Effect.fn("serve")(function*(place: SettingsLocation) {
   const address = { host: yield* host, port: Option.getOrElse(yield* configuredPort, () => usualPort) }
@@ -33,5 +41,7 @@ export const serve = Effect.fn("serve")(function*(place: SettingsLocation) {
   yield* requireToken(address.host).pipe(Effect.provide(settings), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(RecordAddress, NodeContext.layer)
-  yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))
+  yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address)).pipe(
+    Effect.catchTag("CannotListen", (error) => Effect.flatMap(findRunning(place), (where) => error.beside(where)))
+  )
 }, Effect.provide(SafeLoggerLive))

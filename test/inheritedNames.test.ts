@@ -2,13 +2,12 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer } from "effect"
 import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
-import { readComposeFile } from "../src/pipelines/projects/compose/composeFile.ts"
-import { parseServiceDefinitions } from "../src/pipelines/projects/compose/serviceDefinitions.ts"
-import { readContainerConfig } from "../src/pipelines/projects/files/containerConfig.ts"
-import { listSettingsProblems, parseSettingsDocument } from "../src/services/settings/read/settingsDocument.ts"
+import { parseServiceDefinitions, readComposeFile } from "../src/pipelines/projects/compose.ts"
+import { readContainerConfig } from "../src/pipelines/projects/files.ts"
+import { listSettingsProblems, parseSettingsDocument } from "../src/services/settings/document.ts"
+import { localFilesTest } from "../src/testing/LocalFilesTest.ts"
 import { inheritedNames } from "./fixtures/hostile/inheritedNames.ts"
 import { runCli } from "./fixtures/programs/cli.ts"
-import { localFilesTest } from "./layers/LocalFilesTest.ts"
 
 const inProject = (files: Readonly<Record<string, string>>) =>
   Layer.merge(
@@ -68,6 +67,7 @@ describe.each(inheritedNames)("a key %s", (name) => {
         builds: false,
         runs: true,
         envFiles: [],
+        sources: [],
         ports: []
       }])
       expect([...parseServiceDefinitions(compose, "").keys()]).toEqual([name])

@@ -11,7 +11,8 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
 
 // Features that a file uses, which determine the ending that its name needs.
 const needsBrowser = /from "(playwright-core|\.\/stage\.ts)"/
-const needsReal = /from ".*\/fixtures\/(?:network\/(openssh|servers)|docker\/docker|runs\/(postgres|faultStage))\.ts"/
+const needsReal =
+  /from ".*\/fixtures\/(?:network\/(openssh|servers)|docker\/docker|runs\/(postgres|faultStage)|docker\/realProject)\.ts"/
 const needsSandbox = [
   /from "node:(child_process|net|http)"/,
   /^import (?!type).* from ".*\/layers\/(RemoteHere|worlds\/(wireWorld|vendorWorld))\.ts"/m,

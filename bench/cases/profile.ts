@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { uploadFiles } from "../../src/pipelines/deploy/uploadFiles.ts"
+import { uploadFiles } from "../../src/pipelines/deploy/send.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
 import { Settings } from "../../src/services/settings/Settings.ts"
 import { type InProcess, timedDeploy } from "../inProcess.ts"
@@ -48,7 +48,7 @@ export const uploadAlone = (stage: Stage, berth: InProcess, rounds: number) => {
   const { bytes, path } = stage.images.first
   const send = Effect.gen(function*() {
     const server = yield* (yield* Settings).server("near")
-    yield* uploadFiles(server, remotePath, [{ name: "image.tar", path, size: bytes, mode: "644" }], new Map())
+    yield* uploadFiles({ remotePath, server }, [{ name: "image.tar", path, size: bytes, mode: "644" }], new Map())
   })
   return upload(stage, rounds, () => berth.runPromise(Effect.provide(send, StepsLive)))
 }

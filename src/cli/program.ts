@@ -1,18 +1,149 @@
-import { Cause, Effect, Exit } from "effect"
-import { version } from "../schema/version.ts"
-import { suggestNearest } from "../schema/words/nearest.ts"
-import { quoteInput } from "../schema/words/quoted.ts"
-import { berthCommand } from "./commands.ts"
-import { overviewCommand } from "./commands/overview.ts"
-import { complete } from "./completion/complete.ts"
-import type { CommandContext, CommandFailure, CommandNode } from "./parse/command.ts"
-import { formatHelp } from "./parse/help.ts"
-import { readArguments } from "./parse/readArguments.ts"
-import { Usage } from "./terminal/commandErrors.ts"
-import { exitCodes } from "./terminal/exitCodes.ts"
-import { escapeInline } from "./terminal/safeText.ts"
-import { Screen } from "./terminal/Screen.ts"
-import { makeStyler } from "./terminal/style.ts"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
+import { Berth } from "../client/Berth.ts"
+import { connect } from "../client/node/connect.ts"
+import { version } from "../schema/session.ts"
+import { quoteInput, suggestNearest } from "../schema/words.ts"
+import { applicationsCommands } from "./commands/applications.ts"
+import { backupsCommands } from "./commands/backups.ts"
+import { ciCommand } from "./commands/ci.ts"
+import { deployCommands } from "./commands/deploy.ts"
+import { logsCommands } from "./commands/logs.ts"
+import { healthCommands, overviewCommand } from "./commands/overview.ts"
+import { projectsCommands } from "./commands/projects.ts"
+import { routesCommands } from "./commands/routes.ts"
+import { runsCommands } from "./commands/runs.ts"
+import { secretsCommands } from "./commands/secrets.ts"
+import { serversCommands } from "./commands/servers.ts"
+import { agentCommand, completionsCommand, serviceCommands } from "./commands/service.ts"
+import { notifyCommands, settingsCommands } from "./commands/settings.ts"
+import { adoptionCommands, containersCommands, stacksCommands } from "./commands/stacks.ts"
+import { webhooksCommands } from "./commands/webhooks.ts"
+import { complete } from "./completion.ts"
+import { execCommands } from "./exec.ts"
+import { announceSlowAnswers, askToConfirm } from "./options.ts"
+import {
+  escapeInline,
+  exitCodes,
+  Failed,
+  Interrupts,
+  makeStyler,
+  Screen,
+  type Surface,
+  truncate,
+  Usage,
+  wrapLine
+} from "./output.ts"
+import {
+  type ArgumentDescription,
+  type CommandContext,
+  type CommandFailure,
+  type CommandNode,
+  Connection,
+  defineCommandGroup,
+  type OptionDescription,
+  readArguments
+} from "./parse.ts"
+import { NodeScreen } from "./terminal/nodeScreen.ts"
+
+const widest = 100
+const longestTerm = 28
+
+/** Formats terms and meanings in two columns, or stacked on narrow surfaces. */
+const listOf = (
+  pairs: ReadonlyArray<readonly [term: string, meaning: string]>,
+  surface: Surface
+): ReadonlyArray<string> => {
+  const columns = Math.min(surface.columns, widest)
+  const style = makeStyler(surface)
+  const width = Math.min(longestTerm, Math.max(...pairs.map(([term]) => term.length)))
+  const isNarrow = columns < width + 30
+  return pairs.flatMap(([term, meaning]) => {
+    const indent = isNarrow ? 6 : width + 4
+    const [first = "", ...others] = wrapLine(meaning, columns - indent)
+    const below = others.map((line) => " ".repeat(indent) + line)
+    return isNarrow || term.length > width
+      ? [`  ${style("cyan", truncate(term, columns - 2))}`, " ".repeat(indent) + first, ...below]
+      : [`  ${style("cyan", term.padEnd(width))}  ${first}`, ...below]
+  })
+}
+
+const optionTerm = ({ alias, name, value }: OptionDescription) =>
+  `${alias === undefined ? "" : `-${alias}, `}--${name}${value === undefined ? "" : ` <${value}>`}`
+const argumentTerm = ({ name, optional, repeated }: ArgumentDescription) =>
+  optional ? `[${name}${repeated === true ? "..." : ""}]` : `<${name}>`
+
+const behindTerm = ({ name }: ArgumentDescription) => `-- <${name}>…`
+
+const usageOf = (path: string, node: CommandNode) => {
+  if (node.children.length > 0) return `${path} <command>`
+  return [
+    path,
+    ...node.arguments.map(argumentTerm),
+    ...(node.options.length > 0 ? ["[options]"] : []),
+    ...(node.behind === undefined ? [] : [behindTerm(node.behind)])
+  ].join(" ")
+}
+
+/** Formats the help of a command for a surface. */
+export const formatHelp = (path: string, node: CommandNode, surface: Surface): string => {
+  const style = makeStyler(surface)
+  const columns = Math.min(surface.columns, widest)
+  const section = (title: string, lines: ReadonlyArray<string>) =>
+    lines.length === 0 ? [] : ["", style("bold", title), ...lines]
+  const pairs = (all: ReadonlyArray<readonly [string, string]>) => (all.length === 0 ? [] : listOf(all, surface))
+  return [
+    ...wrapLine(node.summary, columns),
+    ...(node.details === "" ? [] : ["", ...node.details.split("\n").flatMap((line) => wrapLine(line, columns))]),
+    ...section("Usage", [`  ${usageOf(path, node)}`]),
+    ...section("Commands", pairs(node.children.map(({ name, summary }) => [name, summary] as const))),
+    ...section(
+      "Arguments",
+      pairs([
+        ...node.arguments.map((each) => [argumentTerm(each), each.words] as const),
+        ...(node.behind === undefined ? [] : [[behindTerm(node.behind), node.behind.words] as const])
+      ])
+    ),
+    ...section("Options", pairs(node.options.map((each) => [optionTerm(each), each.words] as const))),
+    ...section("Examples", node.examples.map((example) => `  ${example}`))
+  ].join("\n")
+}
+
+/** Root of the command tree. */
+export const berthCommand: CommandNode = defineCommandGroup(
+  {
+    name: "berth",
+    summary: "Berth deploys container projects to your own servers over SSH.",
+    details:
+      "Without a command it shows what stands and what needs care. It works by itself, or with a service: the one " +
+      "of BERTH_URL (with BERTH_TOKEN), or the one that runs here with the same settings.",
+    examples: ["berth deploy hello", "berth logs hello -f", "berth <command> --help"]
+  },
+  [
+    overviewCommand,
+    ...deployCommands,
+    ...stacksCommands,
+    ...backupsCommands,
+    ...logsCommands,
+    ...execCommands,
+    ...projectsCommands,
+    ...adoptionCommands,
+    ...secretsCommands,
+    ...containersCommands,
+    ...serversCommands,
+    ...settingsCommands,
+    ...applicationsCommands,
+    ...routesCommands,
+    ...webhooksCommands,
+    ...runsCommands,
+    ...notifyCommands,
+    ...healthCommands,
+    ...serviceCommands,
+    agentCommand,
+    ciCommand,
+    completionsCommand
+  ]
+)
 
 /** A command, its full name, and its remaining arguments. */
 interface FoundCommand {
@@ -111,3 +242,66 @@ export const runProgram = (args: ReadonlyArray<string>): Effect.Effect<number, n
 
 export const toExitCode = (exit: Exit.Exit<number, never>): number =>
   Exit.match(exit, { onSuccess: (code) => code, onFailure: () => exitCodes.interrupted })
+
+const ConnectionLive = Layer.succeed(Connection, {
+  open: (wanted, door = "cli") =>
+    connect(wanted, door).pipe(
+      Effect.catchTag("SettingsUnconfirmed", (found) => Effect.zipRight(askToConfirm(found), connect(wanted, door))),
+      Effect.mapError((error) =>
+        error._tag === "NoAddress"
+          ? new Usage({
+            message: `The address of the service must be like http://127.0.0.1:3100, not ${quoteInput(error.given)}`
+          })
+          : new Failed({ message: error.message })
+      ),
+      Effect.flatMap(Layer.build),
+      Effect.map(Context.get(Berth))
+    )
+})
+
+const plainLogger = Logger.make(({ message }) => {
+  const words = (Array.isArray(message) ? message : [message]).map(String).join(" ")
+  process.stderr.write(`! ${escapeInline(words)}\n`)
+})
+
+const waiting = new Set<(effect: Effect.Effect<void>) => void>()
+const InterruptsLive = Layer.succeed(Interrupts, {
+  next: Effect.async<void>((resume) => {
+    waiting.add(resume)
+    return Effect.sync(() => waiting.delete(resume))
+  })
+})
+
+/** Runs the command of a process: its exit code ends the process, and a signal interrupts it. */
+export const runProcess = (words: ReadonlyArray<string>): void => {
+  const running = Effect.runFork(
+    runProgram(words).pipe(
+      Effect.provide(
+        Layer.mergeAll(announceSlowAnswers, InterruptsLive, ConnectionLive, NodeContext.layer).pipe(
+          Layer.provideMerge(NodeScreen)
+        )
+      ),
+      // Commands print only the warnings and errors of a service in this process.
+      Logger.withMinimumLogLevel(LogLevel.Warning),
+      Effect.provide(Logger.replace(Logger.defaultLogger, plainLogger))
+    )
+  )
+
+  let isInterrupted = false
+  const interrupt = (signal: NodeJS.Signals) => {
+    if (isInterrupted && signal === "SIGINT" && waiting.size > 0) {
+      for (const resume of waiting) resume(Effect.void)
+      return
+    }
+    // A second signal exits immediately, unless a waiter takes it.
+    if (isInterrupted) process.exit(exitCodes.interrupted)
+    isInterrupted = true
+    Effect.runFork(Fiber.interrupt(running))
+  }
+  process.on("SIGINT", interrupt)
+  process.on("SIGTERM", interrupt)
+
+  // Ctrl-C is the regular end of a command that serves.
+  const isServing = ["serve", "sandbox"].includes(words[0] ?? "")
+  running.addObserver((exit) => process.exit(isServing && Exit.isInterrupted(exit) ? exitCodes.done : toExitCode(exit)))
+}

@@ -1,7 +1,7 @@
 import type { HttpApiError, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Data, Effect, Option, ParseResult, Predicate, Schema } from "effect"
-import { version } from "../schema/version.ts"
-import { describeParseError } from "../schema/words/describeIssues.ts"
+import { version } from "../schema/session.ts"
+import { describeParseError } from "../schema/validation.ts"
 
 /**
  * Failure of a call to the service.

@@ -1,6 +1,14 @@
-export { type Answer, Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
+export {
+  type Address,
+  type Answer,
+  Berth,
+  type Call,
+  type Door,
+  type Endpoints,
+  layer,
+  make,
+  type StartedRun
+} from "./Berth.ts"
 export { BerthError } from "./BerthError.ts"
-export type { Endpoints } from "./endpoints.ts"
-export type { FollowedLines, FollowedLogs, FollowedProjects } from "./followLogs.ts"
-export { type Address, layer, make } from "./layer.ts"
-export { RunEvent } from "./runEvents.ts"
+export type { FollowedLines, FollowedLogs, FollowedProjects } from "./streams.ts"
+export { RunEvent } from "./streams.ts"

@@ -10,17 +10,16 @@ import {
 import { Context, Effect, Layer, Scope } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { makeHandlerFetch, overHandlers } from "../client/node/overHandlers.ts"
-import { ApiError, orApiError } from "../http/api/annotations/ApiError.ts"
-import { tokenRequired } from "../http/guard/authorizeRequest.ts"
+import { ApiError, orApiError } from "../http/api/annotations.ts"
+import { tokenRequired } from "../http/guard.ts"
+import { agentMethods } from "../http/requestTarget.ts"
 import { EndpointsLive } from "../http/server.ts"
-import { agentMethods } from "../http/wire/requestTarget.ts"
-import { formatList } from "../schema/words/expected.ts"
+import { formatList } from "../schema/words.ts"
 import { type Caller, CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayChange } from "../services/access/rights.ts"
-import { makeOnce } from "../services/fibers/makeOnce.ts"
+import { makeOnce } from "../services/limits.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import type { OfferFor } from "./Offer.ts"
-import { makeRunAgentRequest } from "./runAgentRequest.ts"
+import { makeRunAgentRequest, type OfferFor } from "./requests.ts"
 
 const disabled = new ApiError({
   status: 404,
@@ -98,5 +97,5 @@ export const makeAgentLayer = (loadOffer: Effect.Effect<OfferFor>) =>
 
 /** Berth's tools for agents at `/mcp`. */
 export const AgentTools = makeAgentLayer(
-  Effect.promise(async () => (await import("./Offer.ts")).buildOffer)
+  Effect.promise(async () => (await import("./server.ts")).buildOffer)
 )

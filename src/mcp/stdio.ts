@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { mayChange } from "../services/access/rights.ts"
-import { buildOffer } from "./Offer.ts"
-import { makeRunAgentRequest } from "./runAgentRequest.ts"
+import { makeRunAgentRequest } from "./requests.ts"
+import { buildOffer } from "./server.ts"
 
 /**
  * Serves one agent over standard input and output until it closes them. Messages for the user go to standard
@@ -15,7 +15,7 @@ export const serveAgent = ({ readOnly }: { readonly readOnly: boolean }): Effect
     const { role } = yield* berth.use((api) => api.showSession({}))
     const offer = buildOffer({ readOnly: readOnly || !mayChange(role) })
     const run = (yield* makeRunAgentRequest)(Effect.provideService(Berth, berth))
-    const { makeAgentServer: agentServer } = yield* Effect.promise(() => import("./agentServer.ts"))
+    const { makeAgentServer: agentServer } = yield* Effect.promise(() => import("./server.ts"))
     const { serveStdio, StdioServerTransport } = yield* Effect.promise(() =>
       import("@modelcontextprotocol/server/stdio")
     )

@@ -1,6 +1,6 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect, Layer, Logger, LogLevel } from "effect"
-import { SafeLoggerLive } from "../services/log/safeLogger.ts"
+import { SafeLoggerLive } from "../services/metrics.ts"
 import { serveSandbox } from "./serve.ts"
 
 serveSandbox(process.argv.slice(2)).pipe(

@@ -1,18 +1,12 @@
 import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer, Option, type Scope } from "effect"
-import { formatBaseUrl } from "../http/listen/announce.ts"
-import { configuredPort } from "../http/listen/configuredPort.ts"
-import { listen } from "../http/listen/listen.ts"
-import { RecordAddress } from "../http/listen/recordAddress.ts"
+import { configuredPort, formatBaseUrl, listen, RecordAddress } from "../http/listen.ts"
 import { Http } from "../http/server.ts"
 import { AgentTools } from "../mcp/http.ts"
 import { servicesLive } from "../services/ServicesLive.ts"
-import { removeOrphans } from "./ownedDirectory.ts"
-import { loopback } from "./ports/loopback.ts"
-import { SandboxFailed } from "./ports/SandboxFailed.ts"
-import { type CoolifyWorld, makeCoolifyWorld } from "./vendorWorld.ts"
-import { makeWorld, type World } from "./world.ts"
+import { loopback, SandboxFailed } from "./httpDouble.ts"
+import { type CoolifyWorld, makeCoolifyWorld, makeWorld, removeOrphans, type World } from "./world.ts"
 
 const defaultPort = 3100
 

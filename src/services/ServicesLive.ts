@@ -1,38 +1,44 @@
 import { type FileSystem, Path } from "@effect/platform"
-import { type Duration, Effect, Layer } from "effect"
-import { ExecsLive } from "./exec/Execs.ts"
-import { GitHostLive } from "./githost/GitHostLive.ts"
-import { HostKeysLive } from "./hostKeys/HostKeysLive.ts"
-import { LocalFilesLive } from "./local/LocalFilesLive.ts"
-import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
+import { Context, type Duration, Effect, Layer } from "effect"
+import { ExecsLive } from "./exec.ts"
+import { GitHostLive } from "./githost.ts"
+import { HostKeys } from "./HostKeys.ts"
+import { HostKeysLive } from "./HostKeysLive.ts"
+import { LocalFilesLive } from "./local/LocalFiles.ts"
+import { LocalProcessesLive } from "./local/LocalProcesses.ts"
 import { LocksLive } from "./locks/Locks.ts"
-import { AnnouncedHistoryLive } from "./notify/AnnouncedHistory.ts"
-import { NotifierLive } from "./notify/NotifierLive.ts"
+import { AnnouncedHistoryLive, NotifierLive } from "./notify/Notifier.ts"
 import { PostLive } from "./notify/PostLive.ts"
 import { PlatformLive } from "./platform/PlatformLive.ts"
-import { RunsLive } from "./runs/engine/RunsLive.ts"
-import { InstanceLive } from "./runs/Instance.ts"
-import { SessionsLive } from "./sessions/Sessions.ts"
-import type { SettingsLocation } from "./settings/file/locateSettings.ts"
+import { ProjectTrustLive } from "./ProjectTrust.ts"
+import { RunsLive } from "./runs/engine.ts"
+import { InstanceLive } from "./runs/Runs.ts"
+import { SessionsLive } from "./Sessions.ts"
+import type { SettingsLocation } from "./settings/confirm.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
 import { FirstContactLive } from "./ssh/FirstContact.ts"
-import { SftpLive } from "./ssh/SftpLive.ts"
+import { SftpLive } from "./ssh/Sftp.ts"
 import { SshLive } from "./ssh/SshLive.ts"
-import { PrivateTokenLive } from "./state/discovery/PrivateToken.ts"
-import { runRecordsLive } from "./state/RunRecordsLive.ts"
-import { runStoreLive } from "./state/RunStoreLive.ts"
+import { refuseNewKeys } from "./sshClient/clientConfig.ts"
+import { PrivateTokenLive } from "./state/discovery.ts"
+import { runRecordsLive, runStoreLive } from "./state/RunStoreLive.ts"
 import { TelemetryLive } from "./telemetry/Telemetry.ts"
-import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
-import { BoundedClient } from "./upstream/boundedClient.ts"
-import { UpstreamLive } from "./upstream/Upstream.ts"
+import { HttpsProbeLive } from "./tls.ts"
+import { BoundedClient, UpstreamLive } from "./upstream/Upstream.ts"
 
-/** Stores known host keys beside the settings file. */
+/**
+ * Stores known host keys beside the settings file. Where nothing is remembered for the next process, a new key would be
+ * new each time: only the required ones and those of the user's known_hosts are accepted.
+ */
 const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
   const path = yield* Path.Path
-  const { file } = yield* Settings
-  return HostKeysLive(path.join(path.dirname(file), "berth.known_hosts"))
+  const { directory, isLasting } = yield* Settings
+  const stored = HostKeysLive(path.join(directory, "berth.known_hosts"))
+  return isLasting
+    ? stored
+    : Layer.map(stored, (context) => Context.make(HostKeys, refuseNewKeys(Context.get(context, HostKeys))))
 }))
 
 /** Places the store of runs beside the settings file, unless the settings name a database. */
@@ -42,8 +48,8 @@ const besideSettings = <A, E, R>(
 ) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const path = yield* Path.Path
-    const { file } = yield* Settings
-    return live(path.join(path.dirname(file), "berth.db"), holderTimeout)
+    const { directory } = yield* Settings
+    return live(path.join(directory, "berth.db"), holderTimeout)
   }))
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
@@ -93,6 +99,7 @@ export const servicesLive = (settings: SettingsLocation | string, holderTimeout?
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
     // Released after the runs, so that the spans of their last steps are exported.
     Layer.provideMerge(Layer.provide(TelemetryLive, PostLive)),
+    Layer.provideMerge(ProjectTrustLive),
     Layer.provideMerge(SettingsLive(settings)),
     Layer.provideMerge(LocksLive),
     Layer.provideMerge(LocalLive)

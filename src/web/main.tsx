@@ -1,9 +1,8 @@
 import { QueryClientProvider } from "@tanstack/react-query"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { queryClient } from "./service/queries.ts"
-import { App } from "./shell/App.tsx"
-import { applyTheme } from "./shell/theme.ts"
+import { queryClient } from "./service.ts"
+import { App, applyTheme } from "./shell/App.tsx"
 
 applyTheme()
 const root = document.getElementById("root")

@@ -6,6 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { compiled } from "../fixtures/compiled.ts"
+import { patience } from "../fixtures/patience.ts"
 import { hasTerminal, onTerminal } from "../fixtures/programs/terminal.ts"
 
 const cli = "src/cli/berth.ts"
@@ -80,7 +81,7 @@ describe.skipIf(process.platform === "win32")("settings that were only found in 
       expect(yield* run(cli, ["complete", "server", "scan", ""])).toEqual({ code: 0, out: "", err: "" })
       expect((yield* run(cli, ["deploy", "--help"])).code).toBe(0)
       expect([callers(), readdirSync(repository), readdirSync(home)]).toEqual([0, ["berth.yaml"], ["secret"]])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("count where they are named", () =>
     Effect.gen(function*() {
@@ -98,7 +99,7 @@ describe.skipIf(process.platform === "win32")("settings that were only found in 
       expect(callers()).toBe(0)
       yield* run(cli, ["ps", "--config", "berth.yaml"])
       expect(callers()).toBeGreaterThan(0)
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive.skipIf(!hasTerminal)("are asked about on a terminal, once for each text", () =>
     Effect.gen(function*() {
@@ -130,5 +131,5 @@ describe.skipIf(process.platform === "win32")("settings that were only found in 
       expect([changed.code, changed.err]).toEqual([1, expect.stringContaining("has changed since it was confirmed")])
       write()
       expect((yield* run(cli, ["server", "list"])).code).toBe(0)
-    }), 60_000)
+    }), 60_000 * patience)
 })

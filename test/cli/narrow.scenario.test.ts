@@ -2,6 +2,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
@@ -41,5 +42,5 @@ describe.skipIf(process.platform === "win32")("on 40 columns", () => {
         expect([line, text.split("\n").filter(isTooWide)]).toEqual([line, []])
         expect(text).not.toBe("")
       }
-    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 60_000 * patience)
 })

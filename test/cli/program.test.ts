@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { berthCommand } from "../../src/cli/commands.ts"
-import type { CommandNode } from "../../src/cli/parse/command.ts"
-import { version } from "../../src/schema/version.ts"
+import type { CommandNode } from "../../src/cli/parse.ts"
+import { berthCommand } from "../../src/cli/program.ts"
+import { version } from "../../src/schema/session.ts"
 import { runCli, type Terminal } from "../fixtures/programs/cli.ts"
 
 // None of these asks a service.
@@ -82,4 +82,20 @@ describe("berth", () => {
       const { err, out } = yield* run(["server", "list", "--json"])
       expect(`Error: ${JSON.parse(out).error}\n`).toBe(err)
     }))
+})
+
+describe("the environment of a project", () => {
+  const taking = (option: string) =>
+    commands.filter(({ node }) => node.options.some(({ name }) => name === option)).map(({ path }) => path.join(" "))
+
+  it("can be named wherever a server can, but for what writes container.json", () => {
+    expect(taking("server").length).toBeGreaterThan(10)
+    expect(taking("server").filter((command) => !taking("env").includes(command))).toEqual(["init"])
+  })
+
+  it("is confirmed by its name in every command that changes a stack", () => {
+    expect(taking("confirm")).toEqual(
+      expect.arrayContaining(["deploy", "rollback", "start", "stop", "restart", "remove", "restore"])
+    )
+  })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
@@ -65,5 +66,5 @@ describe.skipIf(process.platform === "win32")("a command that asks", () => {
         ])
       }
       expect(yield* state).toEqual(before)
-    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000 * patience)
 })

@@ -3,7 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Predicate } from "effect"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { formatUserAtMachine } from "../../src/services/local/userName.ts"
+import { formatUserAtMachine } from "../../src/services/local/user.ts"
+import { patience } from "../fixtures/patience.ts"
 import { runCli, type Way } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -166,5 +167,5 @@ describe.skipIf(process.platform === "win32")("every command, piped", () => {
       expect(yield* Effect.forEach(some, entryOf(alone, dirname(here.settingsFile)))).toEqual(
         transcript.slice(0, some.length)
       )
-    }).pipe(Effect.provide(NodeContext.layer)), 240_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 240_000 * patience)
 })

@@ -1,9 +1,10 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { berthCommand } from "../../src/cli/commands.ts"
-import type { CommandNode } from "../../src/cli/parse/command.ts"
+import type { CommandNode } from "../../src/cli/parse.ts"
+import { berthCommand } from "../../src/cli/program.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
@@ -75,7 +76,7 @@ describe.skipIf(process.platform === "win32")("a wrong value", () => {
         }
       }
       expect(JSON.stringify(odd, undefined, 1)).toBe("[]")
-    }).pipe(Effect.provide(NodeContext.layer)), 300_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 300_000 * patience)
 
   it.scopedLive("is a matter of usage where its form is refused", () =>
     Effect.gen(function*() {
@@ -99,5 +100,5 @@ describe.skipIf(process.platform === "win32")("a wrong value", () => {
       }
       const { out } = yield* runCli({ url }, ["server", "test", "sandbox", "--host-key", "aaaa", "--json"])
       expect(JSON.parse(out)).toEqual({ error: expect.stringMatching(/^hostKey must be a fingerprint/) })
-    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 60_000 * patience)
 })

@@ -21,12 +21,13 @@ import { Berth, BerthError, type RunEvent } from "../../src/client/index.ts"
 import { inProcess } from "../../src/client/node/inProcess.ts"
 import { overHttp } from "../../src/client/node/overHttp.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { RunHistory } from "../../src/services/runs/RunHistory.ts"
-import { runStoreIn } from "../../src/services/state/embedded/embeddedRunStore.ts"
+import { RunHistory } from "../../src/services/runs/store.ts"
+import { runStoreIn } from "../../src/services/state/RunStoreLive.ts"
+import { settingsTest } from "../../src/testing/SettingsTest.ts"
 import { freePort } from "../fixtures/network/freePort.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { stored, storedRun } from "../fixtures/runs/storedRuns.ts"
-import { settingsTest } from "../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
@@ -238,7 +239,7 @@ describe.skipIf(process.platform === "win32")("a service in this process, whose 
       }))
       expect((yield* Fiber.join(waiting)).value).toMatchObject({ success: true })
       expect(yield* log).toBe("begun\nbegun\n")
-    }), 60_000)
+    }), 60_000 * patience)
   it.scopedLive("recovers the runs of a killed process before it starts another one", () =>
     Effect.gen(function*() {
       const { projectPath, settingsFile } = yield* buildStage("true")
@@ -251,5 +252,5 @@ describe.skipIf(process.platform === "win32")("a service in this process, whose 
       }))
       const kept = yield* Effect.provide(Effect.flatMap(RunHistory, (runs) => runs.find(left.id)), store)
       expect(kept).toMatchObject(Option.some({ state: "interrupted" }))
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -40,8 +40,9 @@ describe("a command, where a service holds the store of runs", { timeout: 90_000
       for (const command of [["runs"], ["runs", "01"]]) {
         const refused = yield* run(...command)
         expect(refused.code).toBe(1)
+        // The service writes its note again meanwhile.
         expect(refused.output.replace(/\s+/g, " ")).toMatch(
-          /process \d+\) uses it\. Use that one with --url http:\/\/127\.0\.0\.1:1, or stop it/
+          /process \d+\) uses it\. Use that one with --url http:\/\/127\.0\.0\.1:\d+, or stop it/
         )
         expect(refused.seconds).toBeLessThan(9 * patience)
       }

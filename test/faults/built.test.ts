@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { version } from "../../src/schema/version.ts"
+import { version } from "../../src/schema/session.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/programs/service.ts"
 import { requestTo } from "../sandbox/request.ts"
 
@@ -28,7 +29,7 @@ it.scopedLive(
       yield* berth.kill("SIGTERM")
       expect((yield* berth.ended).signal).toBeNull()
     }),
-  60_000
+  60_000 * patience
 )
 
 /** The built files that Node reads before the program begins: this one, and what each of them imports. */

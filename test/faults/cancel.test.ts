@@ -3,8 +3,9 @@ import { Effect, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/projects.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import type { Json } from "../sandbox/request.ts"
 
@@ -78,5 +79,5 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled while 
         expect.arrayContaining([expect.objectContaining({ step: "rollback", status: "done" })])
       )
       expect(readFileSync(compose, "utf8")).toContain("# version one")
-    }), 120_000)
+    }), 120_000 * patience)
 })

@@ -7,6 +7,7 @@ import { insertRoute } from "../../src/pipelines/routes/editRoutes.ts"
 import { docker, realDocker } from "../fixtures/docker/docker.ts"
 import type { ImageOptions } from "../fixtures/docker/runnableImage.ts"
 import { leftovers, realSsh, run } from "../fixtures/network/openssh.ts"
+import { patience } from "../fixtures/patience.ts"
 import { programDirectory, rootsPrograms } from "../fixtures/programs/rootsPrograms.ts"
 import type { Reply } from "../fixtures/programs/service.ts"
 import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/runs/faultStage.ts"
@@ -69,7 +70,7 @@ const struckAmid = (
     yield* fault.strike(stage)
     yield* afterwards
     return yield* Fiber.join(asked).pipe(
-      Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => new Error("the request hangs") })
+      Effect.timeoutFail({ duration: `${60 * patience} seconds`, onTimeout: () => new Error("the request hangs") })
     )
   })
 
@@ -96,7 +97,7 @@ const recovers = (stage: FaultStage & { readonly before: string }, fault: Fault,
     expect(yield* stage.running).toBe(stage.before)
     yield* fault.mend(stage)
     const again = yield* stage.deploy.pipe(
-      Effect.timeoutFail({ duration: "90 seconds", onTimeout: () => new Error("the next deploy hangs") })
+      Effect.timeoutFail({ duration: `${90 * patience} seconds`, onTimeout: () => new Error("the next deploy hangs") })
     )
     expect(again.body).toMatchObject({ success: true, healthy: true })
     expect(yield* stage.running).toContain(mark)
@@ -292,7 +293,7 @@ const signsOfLife = Effect.gen(function*() {
 const available = realSsh.available && realDocker.available
 const title = realSsh.title(realDocker.title("a connection to a real server"))
 
-describe.skipIf(!available)(title, { concurrent: true, timeout: 240_000 }, () => {
+describe.skipIf(!available)(title, { concurrent: true, timeout: 240_000 * patience }, () => {
   it.scopedLive("that is slow, but not dead, carries an upload", () => slowLine)
   it.scopedLive("keeps a deploy's lock for as long as it is alive", () => signsOfLife)
   it.scopedLive("cut in the middle of a load that ends late leaves nothing of it in the next deploy", () => endsLate)

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { docker, realDocker } from "../fixtures/docker/docker.ts"
 import { realSsh } from "../fixtures/network/openssh.ts"
+import { patience } from "../fixtures/patience.ts"
 import { type FaultStage, makeFaultStage } from "../fixtures/runs/faultStage.ts"
 
 const bom = "\uFEFF"
@@ -28,7 +29,7 @@ const request = (stage: FaultStage) => ({
 const available = realSsh.available && realDocker.available
 const title = realSsh.title(realDocker.title("bytes of every kind on a real server"))
 
-describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 }, () => {
+describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 * patience }, () => {
   it.scopedLive("are deployed as they are, understood by compose, and the same when compared and pulled", () =>
     Effect.gen(function*() {
       const stage = yield* makeFaultStage()

@@ -6,6 +6,7 @@ import { chown, mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { docker, realDocker } from "../fixtures/docker/docker.ts"
 import { realSsh, run } from "../fixtures/network/openssh.ts"
+import { patience } from "../fixtures/patience.ts"
 import { rootsPrograms } from "../fixtures/programs/rootsPrograms.ts"
 import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/runs/faultStage.ts"
 
@@ -54,7 +55,7 @@ const isAsBefore = (stage: Stage) =>
 const available = realSsh.available && realDocker.available
 const title = realSsh.title(realDocker.title("a full disk on a real server"))
 
-describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () => {
+describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 * patience }, () => {
   it.scopedLive("is seen before anything is sent", () =>
     Effect.gen(function*() {
       const stage = yield* onSmallDisk(40, { transfer: "full" })

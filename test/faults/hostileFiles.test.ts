@@ -116,5 +116,5 @@ describe.skipIf(process.platform === "win32")("hostile files", () => {
       expect((yield* request("GET", "/api/health")).status).toBe(200)
       yield* berth.kill("SIGTERM")
       expect((yield* berth.ended).signal).toBeNull()
-    }), 180_000)
+    }), 180_000 * patience)
 })

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { fakeSsh } from "../fixtures/network/fakeSsh.ts"
+import { patience } from "../fixtures/patience.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 const mebibyte = 1024 * 1024
@@ -84,6 +85,6 @@ describe.skipIf(process.platform !== "linux")("a hostile server", () => {
         expect((yield* request("GET", "/api/health")).status).toBe(200)
         expect(peakOf(berth.pid) - before).toBeLessThan(300)
       }),
-    120_000
+    120_000 * patience
   )
 })

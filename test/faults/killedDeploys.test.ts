@@ -11,6 +11,7 @@ import { realServer } from "../fixtures/docker/realProject.ts"
 import { markLabel, runnableImage } from "../fixtures/docker/runnableImage.ts"
 import { run, type SshUser, startSshd } from "../fixtures/network/openssh.ts"
 import { openRelay } from "../fixtures/network/relay.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/programs/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
@@ -218,84 +219,88 @@ const endOf = (url: string, id: string) =>
     }))
   )
 
-describe.skipIf(!realServer.available)(realServer.title("a service that is killed"), { timeout: 600_000 }, () => {
-  it.scopedLive("at any moment of a deploy leaves all of the old version or all of the new, and tells which", () =>
-    Effect.gen(function*() {
-      const stage = yield* makeStage
-      const deploy = { projectPath: stage.projectPath, ...stage.target }
-      let berth = yield* startBerth(stage.settingsFile)
-      const deployed = Effect.suspend(() =>
-        requestTo(berth.url, { "content-type": "application/json" })("POST", "/api/container/deploy", deploy)
-      )
-      const killAndRestart = Effect.gen(function*() {
-        yield* berth.kill("SIGKILL")
-        yield* berth.ended
-        berth = yield* startBerth(stage.settingsFile)
-      })
-      const missed: Array<string> = []
-      let old = yield* stage.version()
-      expect((yield* deployed).body).toMatchObject({ success: true, healthy: true })
+describe.skipIf(!realServer.available)(
+  realServer.title("a service that is killed"),
+  { timeout: 600_000 * patience },
+  () => {
+    it.scopedLive("at any moment of a deploy leaves all of the old version or all of the new, and tells which", () =>
+      Effect.gen(function*() {
+        const stage = yield* makeStage
+        const deploy = { projectPath: stage.projectPath, ...stage.target }
+        let berth = yield* startBerth(stage.settingsFile)
+        const deployed = Effect.suspend(() =>
+          requestTo(berth.url, { "content-type": "application/json" })("POST", "/api/container/deploy", deploy)
+        )
+        const killAndRestart = Effect.gen(function*() {
+          yield* berth.kill("SIGKILL")
+          yield* berth.ended
+          berth = yield* startBerth(stage.settingsFile)
+        })
+        const missed: Array<string> = []
+        let old = yield* stage.version()
+        expect((yield* deployed).body).toMatchObject({ success: true, healthy: true })
 
-      const all = Object.entries(moments)
-      const tried = inPart(all, all.filter((_, index) => index % 4 === 3))
-      for (const [moment, { ends, isIll = false, when }] of tried) {
-        const mark = yield* stage.version(isIll)
-        const { id, isMissed } = yield* killedAt(
-          stage,
-          berth.url,
-          killAndRestart,
-          ["/api/container/deploy", deploy],
-          when
-        )
-        const { open, said, state, success } = yield* endOf(berth.url, id)
-        if (isMissed) missed.push(moment)
-        expect([moment, state, open]).toEqual([
-          moment,
-          expect.stringMatching(isIll ? /^failed$/ : isMissed ? done : ends),
-          []
-        ])
-        const isNew = state === "succeeded" && success === "true"
-        const is = isNew ? mark : old
-        expect([moment, said, ...(yield* stage.stands)]).toEqual([moment, said, is, is, is])
-        if (isIll) expect([moment, said]).toEqual([moment, expect.stringContaining("runs again and is healthy")])
-        if (!isNew && !isIll) expect([moment, said]).toEqual([moment, expect.stringMatching(/runs on|still running/)])
-        yield* polled(stage.leftovers, (left) => left.length === 0).pipe(
-          Effect.catchTag("TimeoutException", () => stage.leftovers)
-        )
-        expect([moment, ...(yield* stage.leftovers)]).toEqual([moment])
-        const notes = readdirSync(join(stage.place, ".berth/releases")).filter((each) => /^\d+$/.test(each))
-        const own = notes.filter((each) =>
-          readFileSync(join(stage.place, ".berth/releases", each, "note"), "utf8").includes(`run\t${id}\n`)
-        )
-        expect([moment, own.length]).toEqual([moment, isNew ? 1 : 0])
+        const all = Object.entries(moments)
+        const tried = inPart(all, all.filter((_, index) => index % 4 === 3))
+        for (const [moment, { ends, isIll = false, when }] of tried) {
+          const mark = yield* stage.version(isIll)
+          const { id, isMissed } = yield* killedAt(
+            stage,
+            berth.url,
+            killAndRestart,
+            ["/api/container/deploy", deploy],
+            when
+          )
+          const { open, said, state, success } = yield* endOf(berth.url, id)
+          if (isMissed) missed.push(moment)
+          expect([moment, state, open]).toEqual([
+            moment,
+            expect.stringMatching(isIll ? /^failed$/ : isMissed ? done : ends),
+            []
+          ])
+          const isNew = state === "succeeded" && success === "true"
+          const is = isNew ? mark : old
+          expect([moment, said, ...(yield* stage.stands)]).toEqual([moment, said, is, is, is])
+          if (isIll) expect([moment, said]).toEqual([moment, expect.stringContaining("runs again and is healthy")])
+          if (!isNew && !isIll) expect([moment, said]).toEqual([moment, expect.stringMatching(/runs on|still running/)])
+          yield* polled(stage.leftovers, (left) => left.length === 0).pipe(
+            Effect.catchTag("TimeoutException", () => stage.leftovers)
+          )
+          expect([moment, ...(yield* stage.leftovers)]).toEqual([moment])
+          const notes = readdirSync(join(stage.place, ".berth/releases")).filter((each) => /^\d+$/.test(each))
+          const own = notes.filter((each) =>
+            readFileSync(join(stage.place, ".berth/releases", each, "note"), "utf8").includes(`run\t${id}\n`)
+          )
+          expect([moment, own.length]).toEqual([moment, isNew ? 1 : 0])
 
-        old = isIll ? yield* stage.version() : mark
-        const next = yield* deployed
-        expect([moment, next.status, next.body["healthy"]]).toEqual([moment, 200, true])
-        expect([moment, ...(yield* stage.stands)]).toEqual([moment, old, old, old])
-      }
-      expect(missed.length).toBeLessThanOrEqual(tried.length / 2)
+          old = isIll ? yield* stage.version() : mark
+          const next = yield* deployed
+          expect([moment, next.status, next.body["healthy"]]).toEqual([moment, 200, true])
+          expect([moment, ...(yield* stage.stands)]).toEqual([moment, old, old, old])
+        }
+        expect(missed.length).toBeLessThanOrEqual(tried.length / 2)
 
-      const actions = [
-        [
-          "restart",
-          "compose -f compose.yml restart",
-          /^Restarted .* while the service was started again: the stack is healthy/
-        ],
-        ["remove", "compose -f compose.yml down", /^Removed .* while the service was started again/]
-      ] as const
-      for (const [action, command, message] of actions) {
-        const { id, isMissed } = yield* killedAt(
-          stage,
-          berth.url,
-          killAndRestart,
-          [`/api/container/${action}`, stage.target],
-          works(command)
-        )
-        const { said, state } = yield* endOf(berth.url, id)
-        expect([action, state]).toEqual([action, "succeeded"])
-        if (!isMissed) expect(JSON.parse(said).message).toMatch(message)
-      }
-      expect(existsSync(join(stage.place, ".berth"))).toBe(false)
-    }))
-})
+        const actions = [
+          [
+            "restart",
+            "compose -f compose.yml restart",
+            /^Restarted .* while the service was started again: the stack is healthy/
+          ],
+          ["remove", "compose -f compose.yml down", /^Removed .* while the service was started again/]
+        ] as const
+        for (const [action, command, message] of actions) {
+          const { id, isMissed } = yield* killedAt(
+            stage,
+            berth.url,
+            killAndRestart,
+            [`/api/container/${action}`, stage.target],
+            works(command)
+          )
+          const { said, state } = yield* endOf(berth.url, id)
+          expect([action, state]).toEqual([action, "succeeded"])
+          if (!isMissed) expect(JSON.parse(said).message).toMatch(message)
+        }
+        expect(existsSync(join(stage.place, ".berth"))).toBe(false)
+      }))
+  }
+)

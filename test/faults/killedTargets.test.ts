@@ -3,9 +3,10 @@ import { Effect, Schedule, Schema } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { type Run, RunsPage } from "../../src/schema/runs/Run.ts"
-import { TargetsResult } from "../../src/schema/targets/Targets.ts"
+import { type Run, RunsPage } from "../../src/schema/runs.ts"
+import { TargetsResult } from "../../src/schema/targets.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { patience } from "../fixtures/patience.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 const json = { "content-type": "application/json", "prefer": "respond-async" }
@@ -48,6 +49,6 @@ describe.skipIf(process.platform === "win32")("a deploy to several targets whose
         expect(parent).toMatchObject({ kind: "deploy-all", state: "succeeded", error: null })
         expect(decodeResult(parent?.result).targets.map(({ runId }) => runId)).toEqual(children.map(({ id }) => id))
       }),
-    120_000
+    120_000 * patience
   )
 })

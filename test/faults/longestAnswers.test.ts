@@ -1,20 +1,27 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { parseOutcome } from "../../src/remote/activation/outcomeCommand.ts"
-import { parseReleases, releasesCommand } from "../../src/remote/activation/releasesCommand.ts"
-import { inventoryCommand, parseContents, parseInventory } from "../../src/remote/compare/compareCommand.ts"
-import { parsePreflight, preflightCommand } from "../../src/remote/deploy/preflightCommand.ts"
-import { parseReceived } from "../../src/remote/deploy/uploadCommand.ts"
-import { overviewCommand, parseDisks, parseOverview } from "../../src/remote/server/overviewCommand.ts"
-import { parsePorts } from "../../src/remote/server/portsCommand.ts"
-import { parseSample, sampleCommand } from "../../src/remote/server/sampleCommand.ts"
-import { parseScan, scanCommand } from "../../src/remote/server/scanCommand.ts"
-import { parseContainers } from "../../src/remote/stack/containersCommand.ts"
-import { parseInspect } from "../../src/remote/stack/inspectCommand.ts"
-import { parseStack, stackCommand } from "../../src/remote/stack/stackCommand.ts"
-import { parseStats } from "../../src/remote/stack/statsCommand.ts"
-import { parseUnhealthyLogs } from "../../src/remote/stack/unhealthyLogsCommand.ts"
-import { type AnswerLimit, countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
+import { parseOutcome } from "../../src/remote/activation.ts"
+import { inventoryCommand, parseContents, parseInventory } from "../../src/remote/compare.ts"
+import { parsePreflight, parseReceived, preflightCommand } from "../../src/remote/deploy.ts"
+import { parseReleases, releasesCommand } from "../../src/remote/releases.ts"
+import { parseSample, sampleCommand } from "../../src/remote/sample.ts"
+import {
+  overviewCommand,
+  parseDisks,
+  parseOverview,
+  parsePorts,
+  parseScan,
+  scanCommand
+} from "../../src/remote/server.ts"
+import {
+  parseContainers,
+  parseInspect,
+  parseStack,
+  parseStats,
+  parseUnhealthyLogs,
+  stackCommand
+} from "../../src/remote/stack.ts"
+import { type AnswerLimit, countAnswer, usualLimit } from "../../src/services/ssh/Ssh.ts"
 import { liveHeap } from "../fixtures/programs/heap.ts"
 
 const path = "~/containers/app"

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { spawnBerth } from "../fixtures/berthProcess.ts"
 import { freePort } from "../fixtures/network/freePort.ts"
-import { emptyDirectory, ended, npmInstall, packInto, root } from "../fixtures/packed.ts"
+import { emptyDirectory, ended, npmInstall, packInto, root, warningsOfInstall } from "../fixtures/packed.ts"
+import { patience } from "../fixtures/patience.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 /** Disk usage of a directory in MiB. */
@@ -63,4 +64,22 @@ it.scopedLive.skipIf(process.platform === "win32")(
       }
     }),
   600_000
+)
+
+it.scopedLive.skipIf(process.platform === "win32")(
+  "an install prints nothing that the README and the page of commands do not explain (needs the npm registry)",
+  (context) =>
+    Effect.gen(function*() {
+      const directory = yield* emptyDirectory
+      const tarball = yield* packInto(directory)
+      const warnings = yield* warningsOfInstall(directory, "--global", "--prefix", join(directory, "prefix"), tarball)
+      if (warnings === undefined) return context.skip("The npm registry cannot be reached")
+      const pages = ["README.md", "docs/commands.md"].map((page) => readFileSync(join(root, page), "utf8"))
+      for (const line of warnings.split("\n").filter((line) => line.startsWith("npm "))) {
+        expect(line).toMatch(/^npm warn install-scripts/)
+        const [, name] = /^npm warn install-scripts {3}(\S+)@\d/.exec(line) ?? []
+        for (const page of pages) expect(page).toContain(name === undefined ? "allowScripts" : `\`${name}\``)
+      }
+    }),
+  120_000 * patience
 )

@@ -6,10 +6,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
-import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
-import { makeWorld } from "../../src/sandbox/world.ts"
-import type { World } from "../../src/sandbox/world.ts"
+import { makeImageArchive } from "../../src/sandbox/projects.ts"
+import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { spawnBerth, startBerth } from "../fixtures/berthProcess.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/programs/service.ts"
 import { type Answer, requestTo } from "../sandbox/request.ts"
 
@@ -96,7 +96,7 @@ describe.skipIf(process.platform === "win32")("Berth killed with SIGKILL", () =>
         const last = yield* requestTo(berth.url, json)("POST", "/api/servers", { name: "z", host: "h", username: "u" })
         expect(last.status).toBe(200)
       }),
-    180_000
+    180_000 * patience
   )
 
   it.scopedLive(
@@ -136,7 +136,7 @@ describe.skipIf(process.platform === "win32")("Berth killed with SIGKILL", () =>
         })
         expect(again).toMatchObject({ status: 200, body: { success: true } })
       }),
-    240_000
+    240_000 * patience
   )
 
   it.scopedLive(
@@ -162,7 +162,7 @@ describe.skipIf(process.platform === "win32")("Berth killed with SIGKILL", () =>
         expect(answer).toMatchObject({ status: 200, body: { success: true, healthy: true } })
         expect(existsSync(join(world.home, "containers", "hello", ".berth", "incoming"))).toBe(false)
       }),
-    240_000
+    240_000 * patience
   )
 })
 
@@ -190,7 +190,7 @@ describe.skipIf(process.platform === "win32")("Berth told to end with SIGTERM", 
         expect(deployed).toContain("compose.yml")
         expect(existsSync(join(world.home, "containers", "hello", ".berth", "incoming"))).toBe(false)
       }),
-    180_000
+    180_000 * patience
   )
 })
 
@@ -210,7 +210,7 @@ describe.skipIf(process.platform === "win32")("a caller who goes away", () => {
       yield* that(() =>
         isFree(world), "the lock is free")
       expect(readdirSync(join(world.home, "containers", "hello"))).toContain("compose.yml")
-    }), 180_000)
+    }), 180_000 * patience)
 })
 
 describe("starting", () => {

@@ -3,14 +3,14 @@ import { Deferred, Duration, Effect, Fiber, Layer, Option, Schedule } from "effe
 import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { get } from "node:http"
 import { dirname, join } from "node:path"
-import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
+import { HttpFault } from "../../src/sandbox/httpDouble.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { RunHistory } from "../../src/services/runs/RunHistory.ts"
-import { runStoreIn } from "../../src/services/state/embedded/embeddedRunStore.ts"
+import { RunHistory } from "../../src/services/runs/store.ts"
+import { runStoreIn } from "../../src/services/state/RunStoreLive.ts"
+import { settingsTest } from "../../src/testing/SettingsTest.ts"
 import { run as execute } from "../fixtures/network/openssh.ts"
 import { patience } from "../fixtures/patience.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/programs/service.ts"
-import { settingsTest } from "../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 import type { Json } from "../sandbox/request.ts"
 
@@ -78,7 +78,7 @@ describe.skipIf(!canMount)(title, () => {
         const changelog = readFileSync(join(upsert.projectPath, "platform.changelog.json"), "utf8")
         expect(JSON.parse(changelog)).toHaveLength(1)
       }),
-    120_000
+    120_000 * patience
   )
 })
 
@@ -146,7 +146,7 @@ describe("a history of a thousand runs", () => {
         // A hundred milliseconds, on a machine that does nothing else.
         expect(Math.min(...times.map(Duration.toMillis))).toBeLessThan(500 * patience)
       }),
-    120_000
+    120_000 * patience
   )
 })
 
@@ -206,5 +206,5 @@ i=0; while [ $i -lt ${lines} ]; do printf 'line %d %01000d\\n' $i $i; i=$((i+1))
       const ends = yield* Effect.forEach(readers, Fiber.join)
       expect(ends).toEqual(ends.map(() => ({ printed: lines, last: "end" })))
       expect((yield* request("GET", "/api/health")).status).toBe(200)
-    }), 120_000)
+    }), 120_000 * patience)
 })

@@ -3,10 +3,11 @@ import { Config, Duration, Effect, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
-import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
+import { HttpFault } from "../../src/sandbox/httpDouble.ts"
+import { makeImageArchive } from "../../src/sandbox/projects.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { patience } from "../fixtures/patience.ts"
 import { inPart } from "../fixtures/thorough.ts"
 import { plant } from "../layers/temporary.ts"
 import { type Json, requestTo } from "../sandbox/request.ts"
@@ -78,7 +79,7 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
       expect(JSON.parse(JSON.stringify(runs)).map(({ state }: Json) => state)).toEqual(steps.map(() => "succeeded"))
       const left = readdirSync(dirname(world.settingsFile)).filter((name) => name.startsWith("berth.db"))
       expect(left.filter((name) => name.includes("corrupt"))).toEqual([])
-    }), 180_000)
+    }), 180_000 * patience)
 
   it.scopedLive(
     "as an upsert that is held to a plan, does what was planned at the next start",
@@ -109,7 +110,7 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
           expect([late.status, late.body["error"]]).toEqual([409, expect.stringContaining("no longer holds")])
         }
       }),
-    180_000
+    180_000 * patience
   )
 
   it.scopedLive(
@@ -172,7 +173,7 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
         )
         expect(last).toMatchObject({ status: 200, body: { success: true } })
       }),
-    180_000
+    180_000 * patience
   )
 
   it.scopedLive("keeps no secret in its files", () =>
@@ -195,5 +196,5 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
       ) => secret ?? "")
       expect(secrets.length).toBeGreaterThan(2)
       for (const secret of [...secrets, "canary-of-a-key"]) expect(kept).not.toContain(secret)
-    }), 60_000)
+    }), 60_000 * patience)
 })

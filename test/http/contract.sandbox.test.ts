@@ -3,27 +3,39 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
-import { composeFileLimit } from "../../src/remote/server/scanCommand.ts"
-import { version } from "../../src/schema/version.ts"
+import { composeFileLimit } from "../../src/remote/server.ts"
+import { version } from "../../src/schema/session.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 const endpoints = [
   "GET /api/projects",
+  "GET /api/projects/secrets",
   "POST /api/projects/inspect",
+  "POST /api/projects/adopt",
   "POST /api/projects/compare",
   "POST /api/projects/init",
+  "POST /api/projects/programs",
+  "POST /api/projects/secrets/check",
+  "POST /api/projects/secrets/recipients",
+  "POST /api/projects/secrets/set",
+  "POST /api/projects/trust",
   "GET /api/servers",
   "POST /api/servers",
   "GET /api/servers/ssh-config",
   "POST /api/servers/test",
   "DELETE /api/servers/{id}",
   "GET /api/servers/{id}/scan",
+  "GET /api/servers/{id}/stacks",
   "GET /api/servers/{id}/containers",
   "GET /api/servers/{id}/logs",
   "GET /api/servers/{id}/logs/follow",
   "GET /api/logs/follow",
   "GET /api/servers/{id}/stats",
   "GET /api/servers/{id}/stats/history",
+  "GET /api/servers/{id}/disk",
+  "POST /api/servers/{id}/prune/plan",
+  "POST /api/servers/{id}/prune",
+  "GET /api/servers/{id}/backups",
   "GET /api/servers/{id}/releases",
   "GET /api/servers/{id}/releases/compare",
   "POST /api/servers/{id}/exec",
@@ -44,6 +56,10 @@ const endpoints = [
   "POST /api/container/remove",
   "POST /api/container/pull",
   "POST /api/container/editor-diff",
+  "POST /api/container/backup",
+  "POST /api/container/backup/verify",
+  "POST /api/container/restore",
+  "POST /api/container/restore/plan",
   "GET /api/platform/apps",
   "POST /api/platform/apps",
   "GET /api/platform/apps/find/{name}",

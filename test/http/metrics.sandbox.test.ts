@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { type Sample, samplesIn } from "../fixtures/network/prometheus.ts"
+import { patience } from "../fixtures/patience.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
 /** Sum of all samples: a process that has loaded the histogram twice, as one of many tests, has a series of each. */
@@ -11,7 +12,7 @@ const valueOf = (samples: ReadonlyArray<Sample>, name: string, labels: Sample["l
     sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value)
   ).reduce((sum, { value }) => sum + value, 0)
 
-describe.skipIf(process.platform === "win32")("GET /api/metrics", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("GET /api/metrics", { timeout: 60_000 * patience }, () => {
   it.scopedLive("counts runs, steps, bytes and connections in Prometheus' text format", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -20,7 +21,7 @@ const mute = Effect.acquireRelease(
   return typeof address === "object" && address !== null ? address.port : 0
 }))
 
-describe.skipIf(process.platform === "win32")("GET /api/overview", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("GET /api/overview", { timeout: 60_000 * patience }, () => {
   it.scopedLive("tells projects, applications and servers, and of a server that hangs that it does", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

@@ -1,7 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { readdirSync } from "node:fs"
 import { readFile, symlink, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { addressOf, type Field, operations, withValue } from "../fixtures/hostile/operations.ts"
 import { soundRequests } from "../fixtures/hostile/soundRequests.ts"
@@ -17,7 +18,7 @@ const withTokens = `http:
 const canary = "canary-outside-of-the-root"
 
 /** A service with a project beside its root, and links to it. */
-const started = (settings: string, anywhere: boolean) =>
+const started = (settings: string, anywhere: boolean, isBeside = false) =>
   Effect.gen(function*() {
     const world = yield* makeWorld
     const outside = yield* temporaryDirectory
@@ -32,7 +33,11 @@ const started = (settings: string, anywhere: boolean) =>
       await symlink(join(outside, "secret"), join(world.projects, "hello", "deeper"))
       await symlink(world.projects, join(outside, "root"))
       const text = await readFile(world.settingsFile, "utf8")
-      const changed = anywhere ? text.replace("projects:\n", "projects:\n  anywhere: true\n") : text
+      const changed = anywhere
+        ? text.replace("projects:\n", "projects:\n  anywhere: true\n")
+        : isBeside
+        ? text.replace(/^(projects:\n {2}root:).*$/m, "$1 .")
+        : text
       await writeFile(world.settingsFile, `${changed}${settings}`)
     })
     const { request } = yield* startService(world.settingsFile)
@@ -105,6 +110,38 @@ describe("the directory of a project", () => {
         const path = join((yield* Fixture).outside, "none")
         expect((yield* asking(taker, path, tokens.operator)).status).not.toBe(403)
         expect((yield* asking(taker, path, tokens.viewer)).status).toBe(403)
+      }))
+  })
+
+  layer(Layer.scoped(Fixture, started(withTokens, false, true)))("with the settings beside the projects", (it) => {
+    it.effect.each(takers)("$name: is no place of Berth's own files", (taker) =>
+      Effect.gen(function*() {
+        const { outside, world: { projects, settingsFile } } = yield* Fixture
+        const root = dirname(settingsFile)
+        const own = [
+          root,
+          join(projects, ".."),
+          settingsFile,
+          join(root, "BERTH.yaml"),
+          join(root, "berth.trust"),
+          join(root, "berth.db-wal"),
+          join(root, "berth.builds", "new"),
+          join(projects, "hello", "..", "..", "berth.trust"),
+          join(outside, "root", "..", "berth.known_hosts")
+        ]
+        const before = readdirSync(root).sort()
+        for (const path of own) {
+          for (const role of ["operator", "viewer"] as const) {
+            const reply = yield* asking(taker, path, tokens[role])
+            const isViewers = role === "viewer" && reply.text.includes("needs the role operator")
+            const isOutside = path.startsWith(outside)
+            expect([path, reply.status]).toEqual([path, 403])
+            if (!isViewers && !isOutside) expect(reply.text).toContain("has files of Berth itself")
+          }
+        }
+        expect(readdirSync(root).sort()).toEqual(before)
+        // Another place below the root is refused for another reason, or not at all.
+        expect((yield* asking(taker, join(projects, "none"), tokens.operator)).text).not.toContain("files of Berth")
       }))
   })
 

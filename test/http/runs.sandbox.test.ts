@@ -163,6 +163,10 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       const entries = Object.entries(roles).map(([name, role]) =>
         `    - { name: ${name}, token: ${tokenOf(name)}, role: ${role} }\n`
       )
+      const projectPath = join(service.root, "app")
+      const { text } = yield* service.request("POST", "/api/projects/programs", { projectPath })
+      const digest = /"digest":"([^"]+)"/.exec(text)?.[1]
+      yield* service.request("POST", "/api/projects/trust", { projectPath, digest })
       yield* must(() =>
         appendFile(service.settingsFile, `projects: { root: ${service.root} }\nhttp:\n  tokens:\n${entries.join("")}`)
       )

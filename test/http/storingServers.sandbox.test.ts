@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { computeFingerprint } from "../../src/services/hostKeys/hostKey.ts"
+import { computeFingerprint } from "../../src/services/HostKeys.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 
 const server = { host: "attic.invalid", username: "ann", password: "x" }
@@ -94,5 +94,46 @@ describe("a server that is stored", () => {
       expect(files()[1]).toBe(before[1])
       expect((yield* save({ hostKey: two, replacesHostKey: one })).status).toBe(200)
       expect(files()[1]).toBe(`# confirmed attic.invalid ${two}\n`)
+    }))
+
+  it.scopedLive("has its host key in the settings until its machine or its key is another one", () =>
+    Effect.gen(function*() {
+      const [one, two] = [print("one"), print("two")]
+      const file = yield* settingsFileWith(
+        `servers:\n  - { id: a, name: Attic, host: attic.invalid, username: ann, hostKey: "${one}" }\n`
+      )
+      const { request } = yield* startService(file)
+      const attic = { name: "Attic", host: "attic.invalid", username: "ann" }
+      const put = (more: object) => request("PUT", "/api/servers/a", { ...attic, ...more })
+      expect((yield* request("GET", "/api/servers")).body).toMatchObject([{ hostKey: one }])
+      const refused = yield* put({ hostKey: two })
+      expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining(one) } })
+      expect((yield* put({ name: "Loft", username: "bob" })).body).toMatchObject({ server: { hostKey: one } })
+      expect((yield* put({ hostKey: two, replacesHostKey: one })).body).toMatchObject({ server: { hostKey: two } })
+      expect(readFileSync(file, "utf8")).toContain(`hostKey: "${two}"`)
+      expect((yield* put({ host: "loft.invalid" })).body).not.toHaveProperty("server.hostKey")
+      expect(readFileSync(file, "utf8")).not.toContain("SHA256")
+      expect((yield* put({ hostKey: one, host: "cellar.invalid" })).status).toBe(200)
+      expect(readFileSync(file, "utf8")).toContain(`hostKey: "${one}"`)
+      expect((yield* put({ hostKey: null, host: "cellar.invalid" })).status).toBe(200)
+      expect(readFileSync(file, "utf8")).not.toContain("SHA256")
+    }))
+
+  it.scopedLive("has no other host key than the fingerprint of one, and loses it for nobody with a token", () =>
+    Effect.gen(function*() {
+      const token = "an-operators-token"
+      const one = print("one")
+      const file = yield* settingsFileWith(
+        `http: { token: ${token} }\n` +
+          `servers:\n  - { id: a, name: Attic, host: attic.invalid, username: ann, hostKey: "${one}" }\n`
+      )
+      const { request } = yield* startService(file)
+      const attic = { name: "Attic", host: "attic.invalid", username: "ann", hostKey: null }
+      const headers = { authorization: `Bearer ${token}` }
+      expect((yield* request("PUT", "/api/servers/a", attic, headers)).status).toBe(403)
+      expect(readFileSync(file, "utf8")).toContain(one)
+      writeFileSync(file, "servers:\n  - { id: a, name: Attic, host: attic.invalid, username: ann, hostKey: 12:34 }\n")
+      const invalid = yield* request("GET", "/api/servers", undefined, headers)
+      expect(invalid.text).toContain("must be a fingerprint as ssh-keygen -l prints it")
     }))
 })

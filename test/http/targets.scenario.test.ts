@@ -4,7 +4,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { RunsPage } from "../../src/schema/runs/Run.ts"
+import { RunsPage } from "../../src/schema/runs.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { type Service, startService } from "../fixtures/programs/service.ts"
 

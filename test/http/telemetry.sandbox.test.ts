@@ -4,9 +4,10 @@ import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { attributesOf, metricsOf, spansOf, startCollector, valuesOf } from "../fixtures/network/collector.ts"
+import { patience } from "../fixtures/patience.ts"
 import { startService } from "../fixtures/programs/service.ts"
 
-describe.skipIf(process.platform === "win32")("telemetry.otlp", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("telemetry.otlp", { timeout: 60_000 * patience }, () => {
   it.scopedLive("exports the spans of a deploy, and the metrics of GET /api/metrics", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

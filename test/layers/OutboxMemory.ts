@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect, Option } from "effect"
-import type { ClaimedNotice, Notice, Outbox } from "../../src/services/runs/Outbox.ts"
+import type { ClaimedNotice, Notice, Outbox } from "../../src/services/runs/store.ts"
 
 interface Kept extends Notice {
   readonly createdAt: number
@@ -37,9 +37,8 @@ export const makeOutboxMemory = Effect.sync(() => {
       const dues = [...kept.values()].map(({ dueAt }) => dueAt)
       return dues.length === 0 ? Option.none() : Option.some(Duration.millis(Math.max(0, Math.min(...dues) - now)))
     }),
-    addDrift: ({ appName, projectPath }, drifts, notices) => {
-      const subject = JSON.stringify([projectPath, appName])
-      if (!drifts) return Effect.sync(() => void drifting.delete(subject)).pipe(Effect.as(false))
+    addOnce: (subject, holds, notices) => {
+      if (!holds) return Effect.sync(() => void drifting.delete(subject)).pipe(Effect.as(false))
       if (drifting.has(subject)) return Effect.succeed(false)
       drifting.add(subject)
       return Effect.as(add(notices), notices.length > 0)

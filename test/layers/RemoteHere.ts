@@ -2,9 +2,7 @@ import { Effect, Either, Layer, Stream } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
-import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
-import { type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
+import { type RemoteCommand, type RemoteExit, renderCommand, Ssh } from "../../src/services/ssh/Ssh.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 /** A POSIX shell with its tools, and where both are found. */

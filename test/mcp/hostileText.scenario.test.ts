@@ -4,6 +4,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { hiddenIn, hiddenSigns, withHiddenSigns } from "../fixtures/hostile/hiddenSigns.ts"
+import { patience } from "../fixtures/patience.ts"
 import { agents } from "../fixtures/programs/agents.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
@@ -110,7 +111,7 @@ describe("text of others", () => {
           "rollback"
         ])
       }
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("reaches people at a command line without them", () =>
     Effect.gen(function*() {
@@ -141,5 +142,5 @@ describe("text of others", () => {
         const text = [out, err, ...shown].join("").replaceAll(/[\n\t]|\u001b\[[\d;]*m/g, "")
         expect([command, hiddenIn(text)]).toEqual([command, []])
       }
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -5,9 +5,10 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { mostSessions } from "../../src/mcp/makeAgentSessions.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { patience } from "../fixtures/patience.ts"
 import { type Agent, agents, type Calling } from "../fixtures/programs/agents.ts"
 import { startService } from "../fixtures/programs/service.ts"
-import { inPart, inTurn, thorough } from "../fixtures/thorough.ts"
+import { inPart, inTurn, slow } from "../fixtures/thorough.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const remotePath = "~/containers/hello"
@@ -27,7 +28,7 @@ const planned = (agent: Agent, tool: string, given: Record<string, unknown>) =>
   Effect.map(agent.call(tool, given), ({ data }) => ({ ...given, planHash: field(data, "planHash") }))
 
 describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) => {
-  it.scopedLive.runIf(thorough)("deploy as planned, and tell of it what an agent needs", () =>
+  it.scopedLive.runIf(slow)("deploy as planned, and tell of it what an agent needs", () =>
     Effect.gen(function*() {
       const { projectPath, request, url, wanted, world } = yield* started
       const agent = yield* connect(url)
@@ -59,7 +60,15 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       yield* answered("list_projects")
       yield* answered("plan_deploy", wanted)
       yield* answered("compare", wanted)
+      yield* answered("show_programs", { projectPath })
       yield* answered("scan_server", { serverId: world.serverId })
+      yield* answered("server_disk", { serverId: world.serverId })
+      const stack = { serverId: world.serverId, remotePath }
+      expect(yield* answered("list_backups", stack)).toMatchObject({ data: { backups: [] } })
+      expect(yield* agent.call("plan_restore", { ...stack, backup: "1" })).toMatchObject({
+        failed: true,
+        text: expect.stringMatching(/backup/)
+      })
       yield* answered("list_runs", { limit: 5 })
       yield* answered("get_run", { id })
       yield* answered("read_logs", { serverId: world.serverId, remotePath })
@@ -97,7 +106,7 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       const { data: listed } = yield* answered("list_runs", { limit: 1, kind: "deploy" })
       const [under] = [field(listed, "runs")].flat()
       yield* answered("cancel_run", { id: field(under, "id") })
-      expect([...tried].sort()).toEqual([...shapes.keys()].sort())
+      expect([...tried, "plan_restore"].sort()).toEqual([...shapes.keys()].sort())
 
       // Without a place it is that of container.json, or each of its targets.
       const everywhere = yield* planned(agent, "plan_deploy", { projectPath })
@@ -120,7 +129,7 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       expect(yield* agent.read("berth://guide")).toContain("get_run")
       expect(yield* agent.read(`berth://runs/${id}`)).toContain("\"succeeded\"")
       expect((yield* Effect.flip(agent.read("berth://nothing"))).message).toContain("berth://guide")
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("refuse what does not fit in words, and a tool that there is not", () =>
     Effect.gen(function*() {
@@ -185,7 +194,7 @@ describe("tools for agents", () => {
         expect(field(body, "requestedBy")).toEqual({ door: "mcp", name: "ann" })
         expect(yield* Effect.flip(connect(url, "wrong"))).toBeInstanceOf(Error)
       }
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("let a run go on when the agent who started it leaves", () =>
     Effect.gen(function*() {
@@ -202,7 +211,7 @@ describe("tools for agents", () => {
         const ended = Effect.map(request("GET", "/api/runs?limit=1&state=succeeded"), ({ text }) => text !== before)
         yield* eventually(ended)
       }
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("serve many sessions beside each other", () =>
     Effect.gen(function*() {
@@ -214,7 +223,7 @@ describe("tools for agents", () => {
         { concurrency: 25 }
       )
       expect(answers.filter(({ failed }) => failed)).toEqual([])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive(
     "have room for an operator's agents however many sessions a viewer begins",
@@ -251,7 +260,7 @@ describe("tools for agents", () => {
         expect(left).toHaveLength(mostSessions)
         expect(left).toContain(flood.at(-1))
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("are not there when they are turned off, and a session that ended is not gone on with", () =>

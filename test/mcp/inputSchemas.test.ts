@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import { Predicate } from "effect"
-import { listTools } from "../../src/mcp/listTools.ts"
+import { listTools } from "../../src/mcp/server.ts"
 
 const composed = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "const", "nullable"]
 

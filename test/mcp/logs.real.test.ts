@@ -7,6 +7,7 @@ import { docker, uniqueName } from "../fixtures/docker/docker.ts"
 import { realServer } from "../fixtures/docker/realProject.ts"
 import { runnableImage } from "../fixtures/docker/runnableImage.ts"
 import { sshdWorld } from "../fixtures/network/servers.ts"
+import { patience } from "../fixtures/patience.ts"
 import { agents } from "../fixtures/programs/agents.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
@@ -55,5 +56,5 @@ describe.skipIf(!realServer.available)(realServer.title("the logs of a container
         expect(rest).toEqual([...shown, fence])
         expect(data).toEqual({ logs: text, cut: false })
       }
-    }), 120_000)
+    }), 120_000 * patience)
 })

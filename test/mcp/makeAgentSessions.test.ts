@@ -3,9 +3,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Deferred, Effect, FastCheck, Fiber } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
-import type { Tool } from "../../src/mcp/answers/Tool.ts"
+import type { Tool } from "../../src/mcp/answers.ts"
 import { makeAgentSessions, mostSessions } from "../../src/mcp/makeAgentSessions.ts"
-import { makeRunAgentRequest } from "../../src/mcp/runAgentRequest.ts"
+import { makeRunAgentRequest } from "../../src/mcp/requests.ts"
 import type { Caller } from "../../src/services/access/Caller.ts"
 import { eventually } from "../sandbox/eventually.ts"
 

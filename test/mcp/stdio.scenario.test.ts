@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { compiled } from "../fixtures/compiled.ts"
+import { patience } from "../fixtures/patience.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
@@ -49,7 +50,7 @@ describe("berth mcp", () => {
         expect((await older.listTools()).tools.map(({ name }) => name)).not.toContain("apply_deploy")
         await older.close()
       })
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive(
     "changes nothing where the settings say so, by itself and through a service",
@@ -72,7 +73,7 @@ describe("berth mcp", () => {
         expect(yield* offered({ BERTH_CONFIG: settingsFile })).not.toContain("cancel_run")
         expect(yield* offered({ BERTH_URL: url })).not.toContain("cancel_run")
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("leaves a run alone when its client goes away in the middle of it", () =>
@@ -94,5 +95,5 @@ describe("berth mcp", () => {
       yield* eventually(
         Effect.map(request("GET", "/api/runs?limit=1&state=succeeded"), ({ text }) => text.includes("\"mcp\""))
       )
-    }), 60_000)
+    }), 60_000 * patience)
 })

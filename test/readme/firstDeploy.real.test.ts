@@ -10,6 +10,7 @@ import { realServer } from "../fixtures/docker/realProject.ts"
 import { freePort } from "../fixtures/network/freePort.ts"
 import { run, startSshd } from "../fixtures/network/openssh.ts"
 import { ended } from "../fixtures/packed.ts"
+import { patience } from "../fixtures/patience.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 const busybox = spawnSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).stdout.trim()
@@ -101,6 +102,6 @@ describe.skipIf(!realServer.available || busybox === "")(title, () => {
         const answer = yield* must(async () => (await fetch(`http://127.0.0.1:${port}/`)).text())
         expect(answer).toBe(name)
       }),
-    120_000
+    120_000 * patience
   )
 })

@@ -4,44 +4,62 @@ import { readdirSync, readFileSync } from "node:fs"
 import type { Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import type { ServerChannel } from "ssh2"
-import { activateCommand } from "../../src/remote/activation/activateCommand.ts"
-import { outcomeCommand } from "../../src/remote/activation/outcomeCommand.ts"
-import { releaseFilesCommand } from "../../src/remote/activation/releaseFilesCommand.ts"
-import { releasesCommand } from "../../src/remote/activation/releasesCommand.ts"
-import { restageCommand } from "../../src/remote/activation/restageCommand.ts"
-import { contentsCommand, inventoryCommand } from "../../src/remote/compare/compareCommand.ts"
-import { deployLockCommand } from "../../src/remote/deploy/deployLockCommand.ts"
-import { drainCommand } from "../../src/remote/deploy/drainCommand.ts"
-import { preflightCommand } from "../../src/remote/deploy/preflightCommand.ts"
-import { pullImagesCommand } from "../../src/remote/deploy/pullImagesCommand.ts"
-import { uploadCommand } from "../../src/remote/deploy/uploadCommand.ts"
-import { endExecCommand, execCommand, findShellCommand } from "../../src/remote/exec/execCommand.ts"
-import { findContainersCommand } from "../../src/remote/exec/findContainersCommand.ts"
-import { followLogsCommand, longestLogLine } from "../../src/remote/logs/followLogsCommand.ts"
-import { containerLogsCommand, logLimit, stackLogsCommand } from "../../src/remote/logs/logsCommand.ts"
-import { proxyAccessCommand } from "../../src/remote/proxy/proxyAccessCommand.ts"
+import { activateCommand } from "../../src/remote/activateCommand.ts"
+import { outcomeCommand, restageCommand } from "../../src/remote/activation.ts"
+import {
+  adoptCommand,
+  composedContainersCommand,
+  configHashesCommand,
+  directoriesCommand,
+  readPrivateCommand,
+  stackFileCommand,
+  stackTreeCommand
+} from "../../src/remote/adoption.ts"
+import {
+  backupCommand,
+  listBackupsCommand,
+  mountsCommand,
+  restoreCommand,
+  verifyBackupCommand
+} from "../../src/remote/backups.ts"
+import { contentsCommand, inventoryCommand } from "../../src/remote/compare.ts"
+import {
+  deployLockCommand,
+  drainCommand,
+  preflightCommand,
+  pullImagesCommand,
+  uploadCommand
+} from "../../src/remote/deploy.ts"
+import { diskCommand, pruneCommand } from "../../src/remote/disks.ts"
+import { endExecCommand, execCommand, findContainersCommand, findShellCommand } from "../../src/remote/exec.ts"
+import {
+  containerLogsCommand,
+  followLogsCommand,
+  logLimit,
+  longestLogLine,
+  stackLogsCommand
+} from "../../src/remote/logs.ts"
 import {
   buildStagedNames,
   discardStaged,
+  proxyAccessCommand,
   readProxyFile,
   writeProxyFile
-} from "../../src/remote/proxy/proxyFileCommands.ts"
-import { overviewCommand } from "../../src/remote/server/overviewCommand.ts"
-import { portOpenCommand } from "../../src/remote/server/portOpenCommand.ts"
-import { portsCommand } from "../../src/remote/server/portsCommand.ts"
-import { sampleCommand } from "../../src/remote/server/sampleCommand.ts"
-import { scanCommand } from "../../src/remote/server/scanCommand.ts"
-import { containersCommand } from "../../src/remote/stack/containersCommand.ts"
-import { exitsCommand } from "../../src/remote/stack/exitsCommand.ts"
-import { inspectCommand } from "../../src/remote/stack/inspectCommand.ts"
-import { stackCommand } from "../../src/remote/stack/stackCommand.ts"
-import { statsCommand } from "../../src/remote/stack/statsCommand.ts"
-import { unhealthyLogsCommand } from "../../src/remote/stack/unhealthyLogsCommand.ts"
-import { splitBoundedLines } from "../../src/services/bytes/splitBoundedLines.ts"
-import { usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
-import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
-import { spawnWatched } from "../../src/services/ssh/spawnWatched.ts"
-import { Ssh } from "../../src/services/ssh/Ssh.ts"
+} from "../../src/remote/proxy.ts"
+import { releaseFilesCommand, releasesCommand } from "../../src/remote/releases.ts"
+import { sampleCommand } from "../../src/remote/sample.ts"
+import { overviewCommand, portOpenCommand, portsCommand, scanCommand } from "../../src/remote/server.ts"
+import {
+  containersCommand,
+  exitsCommand,
+  inspectCommand,
+  stackCommand,
+  statsCommand,
+  unhealthyLogsCommand
+} from "../../src/remote/stack.ts"
+import { splitBoundedLines } from "../../src/services/bytes.ts"
+import { type RemoteCommand, Ssh, usualLimit } from "../../src/services/ssh/Ssh.ts"
+import { spawnWatched } from "../../src/services/ssh/SshLive.ts"
 import { fakeSsh } from "../fixtures/network/fakeSsh.ts"
 import { command, liveSsh } from "../services/ssh/live.ts"
 
@@ -67,12 +85,16 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   contentsCommand: contentsCommand(path, ["a", "b"], false),
   containersCommand: containersCommand(false),
   discardStaged: discardStaged(buildStagedNames("x")),
+  diskCommand: diskCommand([path], false),
   exitsCommand: exitsCommand(["id"], false),
+  pruneCommand: pruneCommand([path], [], false),
   drainCommand,
   endExecCommand: endExecCommand("mark", false),
   findContainersCommand: findContainersCommand(path, false),
   findShellCommand: findShellCommand({ id: "id", name: "web" }, false),
   inspectCommand: inspectCommand(["id"], false),
+  listBackupsCommand: listBackupsCommand(path),
+  mountsCommand: mountsCommand(path, false),
   inventoryCommand: inventoryCommand(path, ["data"], false),
   outcomeCommand: outcomeCommand(path, false),
   overviewCommand: overviewCommand([path], false),
@@ -82,18 +104,34 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   proxyAccessCommand: { ...proxyAccessCommand("/proxy.yml"), sudo: false },
   readProxyFile: { ...readProxyFile("/proxy.yml"), sudo: false },
   releasesCommand: releasesCommand(path, false),
-  releaseFilesCommand: releaseFilesCommand(path, "1", "compose.yml"),
+  releaseFilesCommand: releaseFilesCommand(path, "1"),
   restageCommand: restageCommand(path, "1"),
   sampleCommand: sampleCommand(false),
   scanCommand,
+  adoptCommand: adoptCommand(
+    { remotePath: path, projectName: "shop", owned: [], containers: ["id"], release: [] },
+    false
+  ),
+  composedContainersCommand: composedContainersCommand(false),
+  configHashesCommand: configHashesCommand(
+    { remotePath: path, projectName: "shop", files: ["compose.yml"], profiles: [] },
+    false
+  ),
+  directoriesCommand: directoriesCommand([path], false),
+  readPrivateCommand: { ...readPrivateCommand(path, ".env", 1024), sudo: false },
+  stackFileCommand: stackFileCommand(path, ".env", false),
+  stackTreeCommand: stackTreeCommand(path, "conf", 10),
   stackCommand: stackCommand("look", path, false),
   statsCommand: statsCommand(false),
   uploadCommand: uploadCommand(path, "a", "644"),
+  verifyBackupCommand: verifyBackupCommand(path, "1"),
   writeProxyFile: { ...writeProxyFile("/proxy.yml", buildStagedNames("x")), sudo: false }
 }
 /** Every command whose lines are read while it runs. */
 const watched: Readonly<Record<string, RemoteCommand>> = {
   activateCommand: activateCommand(activation, false),
+  backupCommand: backupCommand(path, "request", "run", [], false),
+  restoreCommand: restoreCommand(path, "1", "run", false, [], false),
   deployLockCommand: deployLockCommand(path, "me"),
   pullImagesCommand: pullImagesCommand(path, ["web"], false, false)
 }

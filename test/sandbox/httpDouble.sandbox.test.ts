@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Ref } from "effect"
-import { makeHttpDouble } from "../../src/sandbox/doubles/httpDouble.ts"
-import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
+import { HttpFault, makeHttpDouble } from "../../src/sandbox/httpDouble.ts"
 import { eventually } from "./eventually.ts"
 import { requestTo } from "./request.ts"
 

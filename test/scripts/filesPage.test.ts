@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { filesPage } from "../../scripts/filesPage.ts"
-import { PlatformEntry } from "../../src/schema/applications/PlatformFile.ts"
-import { ContainerConfig } from "../../src/schema/projects/Project.ts"
+import { ContainerConfig } from "../../src/schema/projects.ts"
+import { PlatformEntry } from "../../src/schema/upsert.ts"
 
 it("docs/files.md is what the schemas say, with words and an example for every field", () => {
   const page = readFileSync("docs/files.md", "utf8")

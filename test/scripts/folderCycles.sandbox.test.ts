@@ -35,13 +35,16 @@ describe("folder cycles", () => {
   it.scoped("are reported at any depth, with the imports that make them", () =>
     Effect.gen(function*() {
       const { output, status } = yield* check({
-        // A folder's own files and a folder within it.
+        // A file and a folder next to it, but not two files of which one uses the folder and the folder the other.
         "src/http/a.ts": using("./one/a.ts"),
-        "src/http/b.ts": nothing,
-        "src/http/one/a.ts": using("../b.ts"),
+        "src/http/one/a.ts": using("../a.ts"),
         "src/pipelines/one/two/a.ts": using("./three/a.ts"),
-        "src/pipelines/one/two/b.ts": nothing,
-        "src/pipelines/one/two/three/a.ts": using("../b.ts"),
+        "src/pipelines/one/two/b.ts": using("./a.ts"),
+        "src/pipelines/one/two/three/a.ts": using("./b.ts"),
+        "src/pipelines/one/two/three/b.ts": using("../b.ts"),
+        "src/remote/a.ts": using("./one/a.ts"),
+        "src/remote/b.ts": nothing,
+        "src/remote/one/a.ts": using("../b.ts"),
         // Sibling folders, although no two of the folders within them import each other.
         "src/services/one/within/a.ts": using("../../two/within/a.ts"),
         "src/services/two/within/a.ts": nothing,
@@ -54,11 +57,11 @@ describe("folder cycles", () => {
       })
       expect(status).toBe(1)
       expect(output.split("\n").filter((line) => line.startsWith("error"))).toEqual([
-        "error folder-cycles src/http: . <-> one",
-        "error folder-cycles src/pipelines/one/two: . <-> three",
+        "error folder-cycles src/http: a.ts <-> one",
+        "error folder-cycles src/pipelines/one/two: a.ts <-> b.ts <-> three",
         "error folder-cycles src/services: one <-> two",
         "error folder-cycles src/web: one <-> three <-> two"
       ])
-      expect(output).toContain("  src/http/a.ts -> src/http/one/a.ts\n  src/http/one/a.ts -> src/http/b.ts\n")
+      expect(output).toContain("  src/http/a.ts -> src/http/one/a.ts\n  src/http/one/a.ts -> src/http/a.ts\n")
     }))
 })

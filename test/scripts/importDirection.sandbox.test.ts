@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { thorough } from "../fixtures/thorough.ts"
+import { slow } from "../fixtures/thorough.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const here = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -30,7 +30,7 @@ const rulesBroken = (tree: { readonly [path: string]: string }) =>
 
 describe("the direction of imports", () => {
   // `npm run lint:deps` checks the sources themselves.
-  it.scoped.runIf(thorough)(
+  it.scoped.runIf(slow)(
     "is down: from http to pipelines, remote, services and schema",
     () =>
       Effect.gen(function*() {
@@ -48,6 +48,10 @@ describe("the direction of imports", () => {
           "src/client/node/a.ts": using("../a.ts", "../../http/a.ts") + "import \"node:fs\"\n",
           "src/cli/a.ts": using("../client/node/a.ts", "../schema/A.ts", "../serve.ts"),
           "src/serve.ts": using("./http/a.ts"),
+          "src/sandbox/a.ts": using("../schema/A.ts"),
+          "src/testing/a.ts": using("../services/one/a.ts", "../sandbox/a.ts"),
+          "src/library/services.ts": using("../testing/a.ts", "../services/one/a.ts"),
+          "src/library/http.ts": using("../serve.ts"),
           "src/main.ts": using("./serve.ts")
         })
         expect(found).toEqual({ succeeded: true, broken: [] })
@@ -76,6 +80,10 @@ describe("the direction of imports", () => {
         "src/client/b.ts": using("./node/a.ts", "../services/one/a.ts"),
         "src/client/node/a.ts": using("../../cli/a.ts"),
         "src/cli/a.ts": using("../pipelines/a.ts"),
+        "src/library/a.ts": nothing,
+        "src/testing/a.ts": using("../pipelines/a.ts"),
+        "src/sandbox/a.ts": using("../testing/a.ts"),
+        "src/serve.ts": using("./library/a.ts"),
         "src/main.ts": nothing,
         "node_modules/ssh2/package.json": "{ \"name\": \"ssh2\", \"main\": \"index.js\" }",
         "node_modules/ssh2/index.js": "exports.Client = 1\n",
@@ -98,10 +106,13 @@ describe("the direction of imports", () => {
           "floor-schema src/schema/A.ts",
           "floor-services src/services/one/b.ts",
           "floor-services src/services/two/c.ts",
+          "floor-testing src/testing/a.ts",
           "floor-web src/web/a.ts",
+          "library-for-scripts-only src/serve.ts",
           "pipelines-without-drivers src/pipelines/b.ts",
           "pipelines-without-node src/pipelines/b.ts",
           "pipelines-without-node src/remote/a.ts",
+          "testing-in-library-only src/sandbox/a.ts",
           "web-in-browser-only src/http/c.ts",
           "web-without-node src/web/a.ts"
         ]

@@ -1,52 +1,43 @@
-import { build } from "esbuild"
-import { readdirSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import packageJson from "../../package.json" with { type: "json" }
 
-const { dependencies, devDependencies, exports, peerDependencies, peerDependenciesMeta } = packageJson
-const named = (record: object) => Object.keys(record).sort()
+/** Entries of the library, and the modules that list what each exports. */
+const entries = {
+  "berth-pipelines": "../../src/index.ts",
+  "berth-pipelines/client": "../../src/client/index.ts",
+  "berth-pipelines/schema": "../../src/library/schema.ts",
+  "berth-pipelines/services": "../../src/library/services.ts",
+  "berth-pipelines/pipelines": "../../src/library/pipelines.ts",
+  "berth-pipelines/http": "../../src/library/http.ts"
+}
 
-/** The sources of the modules that the package exports. */
-const exported = Object.values(exports).flatMap(({ default: file }) => {
-  const source = file.replace("./dist/", "src/").replace(/\.js$/, ".ts")
-  if (!source.includes("*")) return [source]
-  const folder = source.slice(0, source.indexOf("*"))
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => `${folder}${name}`)
-})
-
-describe("the packages that somebody has to install", () => {
-  it("are for the program those with parts in machine code", () => {
-    expect(named(dependencies)).toEqual(["libsql", "ssh2"])
+describe("the packages", () => {
+  it("need for the program those with parts in machine code, and have no library in it", () => {
+    expect(Object.keys(packageJson.dependencies)).toEqual(["libsql", "ssh2"])
+    expect(packageJson).not.toHaveProperty("peerDependencies")
+    expect(packageJson.exports).toEqual({ "./package.json": "./package.json" })
   })
 
-  it("are for the library all that its modules import", async () => {
-    const { metafile } = await build({
-      stdin: { contents: exported.map((file) => `import "./${file}"`).join("\n"), resolveDir: "." },
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: "node",
-      format: "esm",
-      packages: "external",
-      logLevel: "error"
-    })
-    const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
-      imports.filter(({ external, path }) => external === true && !path.startsWith("node:"))
-        .map(({ path }) => path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/"))
-    )
-    expect(exported.length).toBeGreaterThan(500)
-    expect(named(peerDependencies)).toEqual(
-      [...new Set(imported)].filter((name) => !Object.hasOwn(dependencies, name)).sort()
-    )
+  it.each(Object.values(entries))("list each name that they export: %s", (entry) => {
+    const text = readFileSync(new URL(entry, import.meta.url), "utf8")
+    expect(text).toMatch(/^export \{/m)
+    expect(text).not.toMatch(/^export (?!type \{|\{)/m)
+  })
+
+  it("export every name and module that the page on upgrades names", async () => {
+    const rows = readFileSync("docs/upgrading.md", "utf8").split("\n").filter((line) => line.startsWith("| `"))
+    expect(rows.length).toBeGreaterThan(15)
+    for (const row of rows) {
+      const [, , now = ""] = row.split("|")
+      if (now.includes("none: private")) continue
+      const words = [...now.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word)
+      const modules = Object.entries(entries).filter(([name]) => words.includes(name))
+      expect(modules.length, row).toBe(1)
+      for (const [name, entry] of modules) {
+        const exported = Object.keys(await import(entry))
+        expect(exported, row).toEqual(expect.arrayContaining(words.filter((word) => word !== name)))
+      }
+    }
   }, 60_000)
-
-  it("are optional for whoever wants the program alone, and in the versions that the tests use", () => {
-    expect(peerDependenciesMeta).toEqual(
-      Object.fromEntries(named(peerDependencies).map((name) => [name, { optional: true }]))
-    )
-    const tested: Readonly<Record<string, string>> = devDependencies
-    for (const [name, range] of Object.entries(peerDependencies)) expect(range, name).toBe(`^${tested[name]}`)
-  })
 })

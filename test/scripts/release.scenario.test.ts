@@ -18,10 +18,10 @@ const repository = (unreleased: string, more: Readonly<Record<string, string>> =
       "package.json": `${JSON.stringify({ name: "berth", version: "2.0.0" })}\n`,
       "package-lock.json": `${JSON.stringify({ name: "berth", version: "2.0.0", lockfileVersion: 3, packages: {} })}\n`,
       "CHANGELOG.md": `# Changelog\n\n## Unreleased\n\n${unreleased}## 2.0.0\n\n- The first.\n`,
-      "src/schema/version.ts": "export const version = \"2.0.0\"\n",
+      "src/schema/session.ts": "export const version = \"2.0.0\"\n",
       "README.md": packed,
       "docs/commands.md": packed,
-      "docs/scripts.md": packed,
+      "docs/scripts.md": "npm install ./berth-pipelines-2.0.0.tgz\n",
       ...more
     })
     const run = (command: string, ...args: ReadonlyArray<string>) => {
@@ -49,7 +49,7 @@ it.scoped("a release writes version and changelog, and is one commit with a tag"
     expect(release("2.1.0")).toMatchObject({ status: 0 })
     expect(JSON.parse(read("package.json"))).toMatchObject({ version: "2.1.0" })
     expect(JSON.parse(read("package-lock.json"))).toMatchObject({ version: "2.1.0" })
-    expect(read("src/schema/version.ts")).toContain("\"2.1.0\"")
+    expect(read("src/schema/session.ts")).toContain("\"2.1.0\"")
     expect(read("README.md") + read("docs/commands.md") + read("docs/scripts.md")).not.toContain("2.0.0")
     expect(read("CHANGELOG.md")).toMatch(
       /^# Changelog\n\n## Unreleased\n\n## 2\.1\.0 \(\d{4}-\d\d-\d\d\)\n\n- Faster\.\n\n## 2\.0\.0\n/
@@ -72,7 +72,7 @@ it.scoped("a release is refused, and changes nothing, where it would not be one"
     expect(release("2.1.0").err).toMatch(/^Commit or stash/)
   }))
 
-it.scoped.each(["README.md", "docs/commands.md", "docs/scripts.md", "src/schema/version.ts"])(
+it.scoped.each(["README.md", "docs/commands.md", "docs/scripts.md", "src/schema/session.ts"])(
   "a release writes nothing where %s does not name the current version",
   (file) =>
     Effect.gen(function*() {

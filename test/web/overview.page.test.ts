@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { deployHello, upsertHello } from "./hello.ts"
-import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+import { missing, type OpenPage, openStage, picture, rewriteAnswers, type Stage } from "./stage.ts"
 
 const many = 1_000
 
@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
 
   it("tells what nobody has set up from what is not well", async () => {
     const { page } = await stage.open("/servers")
-    await page.route("**/api/health?deep=true", async (route) => {
+    await rewriteAnswers(page, "**/api/health?deep=true", async (route) => {
       const response = await route.fetch()
       const { dependencies, ...health } = await response.json()
       const line = (name: string, setUp?: false) => ({ name, ok: false, detail: "it is not there", fix: "Look", setUp })
@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
 
   it("calls no route broken because its application is not created yet", async () => {
     const { page } = await stage.open("/servers")
-    await page.route("**/api/overview", async (route) => {
+    await rewriteAnswers(page, "**/api/overview", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       const applications = body.applications.map((application: object) => ({
@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
       }))
       await route.fulfill({ response, json: { ...body, applications } })
     })
-    await page.route("**/api/platform/routes", async (route) => {
+    await rewriteAnswers(page, "**/api/platform/routes", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       const applications = [{ appName: "hello", projectPath: join(stage.world.projects, "hello") }]

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/projects.ts"
 import { openRelay } from "../fixtures/network/relay.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 

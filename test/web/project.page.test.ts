@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { barriersInColours } from "./axe.ts"
 import { deployHello } from "./hello.ts"
-import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+import { missing, type OpenPage, openStage, picture, rewriteAnswers, type Stage } from "./stage.ts"
 
 const hostile = "<img src=x onerror=\"document.title='owned'\">"
 
@@ -175,7 +175,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
 
   it("offers only what can be done: nothing with the stack of a project that is not deployed", async () => {
     const { page } = await stage.open("/servers")
-    await page.route("**/api/overview", async (route) => {
+    await rewriteAnswers(page, "**/api/overview", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       const projects = body.projects.map((project: object) => ({ ...project, state: "not deployed" }))
@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
 
   it("is amber only for what needs care: neither for pulled images, nor for a project without a Dockerfile", async () => {
     const { page } = await stage.open("/servers")
-    await page.route("**/api/container/plan", async (route) => {
+    await rewriteAnswers(page, "**/api/container/plan", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       await route.fulfill({ response, json: { ...body, warnings: ["the server pulls web:1 from its registry"] } })
@@ -212,7 +212,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
 
   it("shows the state that the service computed, whatever the containers are called", async () => {
     const { page } = await stage.open("/projects")
-    await page.route("**/api/overview", async (route) => {
+    await rewriteAnswers(page, "**/api/overview", async (route) => {
       const response = await route.fetch()
       const body = (await response.text()).replaceAll("\"state\":\"running\"", "\"state\":\"degraded\"")
         .replace(/"containerNames":\["[^\]]*\]/, "\"containerNames\":[\"my-own-name\"]")

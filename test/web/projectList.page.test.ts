@@ -2,7 +2,7 @@ import type { Locator } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { barriersInColours } from "./axe.ts"
 import { deployHello } from "./hello.ts"
-import { missing, openStage, picture, type Stage } from "./stage.ts"
+import { missing, openStage, picture, rewriteAnswers, type Stage } from "./stage.ts"
 
 describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, () => {
   let stage: Stage
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
 
   it("puts a project where it belongs, broken ones first, and leads to it from the whole row", async () => {
     const { page } = await stage.open("/servers")
-    await page.route("**/api/overview", async (route) => {
+    await rewriteAnswers(page, "**/api/overview", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       const change = ({ name, ...project }: { readonly name: string }) =>
@@ -178,7 +178,7 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
 
   it("tells of a run under way in the tab's title and icon", async () => {
     const { page } = await stage.open("/no/such/screen")
-    await page.route("**/api/runs?*", async (route) => {
+    await rewriteAnswers(page, "**/api/runs?*", async (route) => {
       const response = await route.fetch()
       const body = await response.json()
       const runs = body.runs.map((run: object, index: number) => index === 0 ? { ...run, state: "running" } : run)

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { deployHello } from "./hello.ts"
-import { missing, openStage, picture, settled, type Stage } from "./stage.ts"
+import { missing, openStage, picture, rewriteAnswers, settled, type Stage } from "./stage.ts"
 
 describe.skipIf(missing !== undefined)(`what cannot be done ${missing ?? ""}`, () => {
   let stage: Stage
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)(`what cannot be done ${missing ?? ""}`, (
     await page.goto(`${stage.service.url}/projects/hello/changes`)
     await page.getByText("This diff cannot be shown").first().waitFor()
     await page.getByRole("heading", { name: "hello", exact: true }).waitFor()
-    await page.route("**/api/health", async (route) => {
+    await rewriteAnswers(page, "**/api/health", async (route) => {
       const response = await route.fetch()
       await route.fulfill({ response, json: { ...await response.json(), version: "9.9.9" } })
     })

@@ -2,7 +2,14 @@ import { Effect, Exit, Scope } from "effect"
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Route
+} from "playwright-core"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { type Service, startService } from "../fixtures/programs/service.ts"
 
@@ -39,6 +46,13 @@ export interface OpenPage {
   /** Errors in its console, refusals of its policy, and requests to anybody but the service. */
   readonly faults: ReadonlyArray<string>
 }
+
+/** Changes answers of the service; one that is under way when its window closes is for nobody. */
+export const rewriteAnswers = (page: Page, url: string, rewrite: (route: Route) => Promise<void>) =>
+  page.route(url, (route) =>
+    rewrite(route).catch((cause: unknown) => {
+      if (!/closed|disposed/.test(String(cause))) throw cause
+    }))
 
 const watched = (page: Page, url: string): ReadonlyArray<string> => {
   const faults: Array<string> = []

@@ -1,27 +1,38 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { deployAllTargets } from "../deploys/deployAllTargets.ts"
-import { printDeployEnd } from "../deploys/printDeployEnd.ts"
-import { buildFirst, projectName, requireService, startWithoutWaiting } from "../deploys/startDeploy.ts"
-import { yes } from "../options/common.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
+import { hasPlannedChanges } from "../../schema/deploys.ts"
+import { followRun } from "../followRun.ts"
 import {
+  confirmOption,
+  defineServiceCommand,
   describeLocation,
+  env,
   locateStack,
   locationOptions,
+  pickEnvironment,
   pickProjectLocation,
   readPlacedProject,
-  resolveProject
-} from "../options/projects.ts"
-import { flagOption, optionalArgument } from "../parse/parameters.ts"
-import { formatDeployPlan, hasPlannedChanges } from "../plans/deployPlan.ts"
-import { followRun } from "../runs/followRun.ts"
-import { Failed, Usage } from "../terminal/commandErrors.ts"
-import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { wrapText } from "../terminal/wrapText.ts"
+  resolveProject,
+  yes
+} from "../options.ts"
+import { confirmChange, escapeInline, exitCodes, Failed, Screen, Usage, wrapText } from "../output.ts"
+import { flagOption, optionalArgument } from "../parse.ts"
+import { formatDeployPlan } from "../plans.ts"
+import {
+  buildFirst,
+  deployAllTargets,
+  holdToPlan,
+  planHashOption,
+  printDeployEnd,
+  projectName,
+  reportEnd,
+  reportFailure,
+  reportOptions,
+  reportPlan,
+  reportResult,
+  requireService,
+  startWithoutWaiting
+} from "../reports.ts"
 
 const deployCommand = defineServiceCommand(
   {
@@ -30,12 +41,15 @@ const deployCommand = defineServiceCommand(
     details: "Shows what would change, asks, sends what the server lacks, starts the stack and waits until it is " +
       "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed, or " +
       "not healthy and replaced by the release before; with --dry-run 0, or 1 when something is in the way.\nA project with " +
-      "targets is deployed to all of them: in turn until one fails, or with --parallel several at once; --server picks one.",
+      "targets is deployed to all of them: in turn until one fails, or with --parallel several at once; --server picks one.\nA " +
+      "protected environment is deployed once its name was typed, or with --confirm NAME.",
     examples: [
       "berth deploy",
       "berth deploy hello --yes",
       "berth deploy hello --dry-run --detailed-exitcode",
-      "berth deploy shop --server web-1"
+      "berth deploy shop --env staging",
+      "berth deploy shop --server web-1",
+      "berth deploy --dry-run --report plan.md --annotations github"
     ]
   },
   {
@@ -43,19 +57,34 @@ const deployCommand = defineServiceCommand(
     yes,
     dryRun: flagOption("dry-run", "Show what would change, and change nothing."),
     detailed: flagOption("detailed-exitcode", "With --dry-run: end with 2 when something would change."),
-    build: flagOption("build", "Build the image archive first."),
+    noSecrets: flagOption("no-secrets", "With --dry-run: run no program that prints a secret."),
+    build: flagOption(
+      "build",
+      "Build first: with the project's script, or from the build: sections of its compose file."
+    ),
     parallel: flagOption("parallel", "Deploy to several targets of the project at once."),
     noWait: flagOption("no-wait", "Do not wait for the end; print the id of the run."),
+    planHash: planHashOption,
+    confirm: confirmOption,
+    ...reportOptions,
     ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { err, out, print, say } = yield* Screen
     if (input.noWait && !input.dryRun) yield* requireService
+    if (input.noSecrets && !input.dryRun) {
+      return yield* new Usage({ message: "--no-secrets is for --dry-run: a deploy brings the secrets of its project" })
+    }
+    if (input.dryRun && Option.isSome(input.planHash)) {
+      return yield* new Usage({ message: "--plan-hash is for a deploy, which fails where something has moved since" })
+    }
     const projectPath = yield* resolveProject(input.project)
-    const project = yield* Effect.cached(readPlacedProject(projectPath))
+    const name = projectName(projectPath)
+    const reported = reportFailure(input, name)
+    const project = yield* Effect.cached(readPlacedProject(projectPath, pickEnvironment(input)))
     if (Option.isNone(input.server) && Option.isNone(input.path)) {
-      const { targets } = yield* project
+      const { targets } = yield* reported(project)
       if (targets !== undefined) return yield* deployAllTargets(projectPath, input)
     }
     if (input.parallel) {
@@ -63,16 +92,18 @@ const deployCommand = defineServiceCommand(
         message: "--parallel is for a project with targets, and without --server and --path"
       })
     }
-    const place = yield* locateStack(projectPath, input, project)
-    if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
-    const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: pickProjectLocation(place) }))
-    const name = projectName(place.projectPath)
+    const place = yield* reported(locateStack(projectPath, input, project))
+    if (input.build && !input.dryRun) yield* reported(buildFirst(place.projectPath, pickEnvironment(input)))
+    const { body, value: plan } = yield* reported(
+      answer((api) => api.containerPlan({ payload: { ...pickProjectLocation(place), noSecrets: input.noSecrets } }))
+    )
     if (input.dryRun) {
       yield* print(
         input.json
           ? body
           : wrapText([`Deploy ${name} to ${describeLocation(place)}:`, ...formatDeployPlan(plan, out)].join("\n"), out)
       )
+      yield* reportPlan(input, place.serverName, plan)
       if (plan.obstacles.length > 0) {
         yield* say(`${name} cannot be deployed now.`)
         return exitCodes.failed
@@ -81,15 +112,20 @@ const deployCommand = defineServiceCommand(
     }
     yield* say([`Deploy ${name} to ${describeLocation(place)}:`, ...formatDeployPlan(plan, err)].join("\n"))
     if (plan.obstacles.length > 0) {
-      return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
+      const message = `${name} cannot be deployed now: nothing was changed`
+      yield* reportEnd(input, name, { outcome: "failed", message: [message, ...plan.obstacles].join("\n") })
+      return yield* new Failed({ message })
     }
-    if (!(yield* confirm(`Deploy ${name}?`, input.yes))) return exitCodes.failed
-    const payload = { ...pickProjectLocation(place), planHash: plan.planHash }
+    const where = place.environment === undefined ? "" : ` to ${escapeInline(place.environment)}`
+    const confirmed = yield* confirmChange(`Deploy ${name}${where}?`, input, place)
+    if (Option.isNone(confirmed)) return exitCodes.failed
+    const payload = { ...pickProjectLocation(place), ...holdToPlan(input, plan), ...confirmed.value }
     if (input.noWait) {
       return yield* startWithoutWaiting(place.projectPath, (api) => api.deploy({ payload }), input.json)
     }
-    const deployed = yield* followRun((api) => api.deploy({ payload }))
+    const deployed = yield* reported(followRun((api) => api.deploy({ payload })))
     if (input.json) yield* print(deployed.body)
+    yield* reportResult(input, name, deployed.value, { ...deployed, where: place })
     return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
   })
 )
@@ -97,17 +133,25 @@ const deployCommand = defineServiceCommand(
 const buildCommand = defineServiceCommand(
   {
     name: "build",
-    summary: "Build a project's image archive with its script.",
-    details: "Runs build-image-tar.sh or build-image-tar.ps1, and shows what it prints.",
+    summary: "Build a project's images, with its script or from its compose file.",
+    details:
+      "Runs build-image-tar.sh or build-image-tar.ps1, and shows what it prints. Without either, each distinct build: " +
+      "section of the compose file is built once with Docker here, and the next deploy sends the images.",
     examples: ["berth build", "berth build hello"]
   },
-  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project") },
+  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project"), env },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
     const projectPath = yield* resolveProject(input.project)
-    const { body, value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
+    const { body, value } = yield* followRun((api) =>
+      api.build({ payload: { projectPath, ...pickEnvironment(input) } })
+    )
     if (input.json) yield* print(body)
     else if (value.tarFile !== null) yield* say(`Built ${escapeInline(value.tarFile)}.`)
+    else if (value.success && value.images !== undefined) {
+      const built = value.images.map(({ platform, services }) => `${services.join(", ")} (${platform})`)
+      yield* say(`Built ${escapeInline(built.join(", "))}. The next deploy sends what the server lacks.`)
+    }
     return value.success ? exitCodes.done : exitCodes.failed
   })
 )

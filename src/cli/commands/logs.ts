@@ -1,19 +1,28 @@
 import { Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
-import type { LogEvent } from "../../schema/servers/Logs.ts"
-import { appendSentence, quoteInput } from "../../schema/words/quoted.ts"
-import { showAnswer } from "../connection/withService.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { findStoredServer } from "../options/findStoredServer.ts"
-import { findOnlyServer, locateNamedStack, type LocationOptions, locationOptions } from "../options/projects.ts"
-import { flagOption, integerOption, repeatedArgument, textOption } from "../parse/parameters.ts"
-import { Usage } from "../terminal/commandErrors.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { describeDropped } from "../terminal/quantities.ts"
-import { escapeInline, escapeLogLine } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { colorByIndex, makeStyler } from "../terminal/style.ts"
+import type { LogEvent } from "../../schema/logs.ts"
+import { appendSentence, quoteInput } from "../../schema/words.ts"
+import {
+  defineServiceCommand,
+  findOnlyServer,
+  findStoredServer,
+  locateNamedStack,
+  type LocationOptions,
+  locationOptions,
+  showAnswer
+} from "../options.ts"
+import {
+  colorByIndex,
+  describeDropped,
+  escapeInline,
+  escapeLogLine,
+  exitCodes,
+  makeStyler,
+  Screen,
+  Usage
+} from "../output.ts"
+import { flagOption, integerOption, repeatedArgument, textOption } from "../parse.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
 const makeLineView = (raw: boolean) =>
@@ -71,8 +80,10 @@ const showProjects = (
   }
 ) =>
   Effect.gen(function*() {
-    if (Option.isSome(input.server) || Option.isSome(input.path)) {
-      return yield* new Usage({ message: "--server and --path are for one project: each container.json names its own" })
+    if (Option.isSome(input.server) || Option.isSome(input.path) || Option.isSome(input.env)) {
+      return yield* new Usage({
+        message: "--server, --path and --env are for one project: each container.json names its own"
+      })
     }
     const { followProjectLogs } = yield* Berth
     const { print } = yield* Screen

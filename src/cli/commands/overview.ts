@@ -1,16 +1,19 @@
 import { Effect } from "effect"
-import { Berth } from "../../client/Berth.ts"
-import { describeCare, type NeedsCare } from "../../schema/NeedsCare.ts"
-import { type ObservedProject, type Overview, toProjectState } from "../../schema/Overview.ts"
-import { formatServerReference } from "../../schema/servers/findServer.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { formatRunLabel } from "../runs/stepLines.ts"
-import { formatTable } from "../terminal/formatTable.ts"
-import { quoteShellWord } from "../terminal/quoteShellWord.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { makeStyler } from "../terminal/style.ts"
-import { wrapText } from "../terminal/wrapText.ts"
+import { Berth, nameOfThisProcess } from "../../client/Berth.ts"
+import {
+  classifyFinding,
+  describeCare,
+  type Finding,
+  firstSteps,
+  type NeedsCare,
+  type ObservedProject,
+  type Overview,
+  toProjectState
+} from "../../schema/overview.ts"
+import { formatServerReference } from "../../schema/servers.ts"
+import { defineServiceCommand } from "../options.ts"
+import { escapeInline, exitCodes, formatTable, makeStyler, quoteShellWord, Screen, wrapText } from "../output.ts"
+import { formatRunLabel } from "../runView.ts"
 
 const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
 
@@ -24,7 +27,7 @@ export const buildStackRows = (
   if (servers.length === 0) return [[name, "", projectState, changeWords(changes), "", now, link]]
   return servers.map((stack, index) => [
     index === 0 ? name : "",
-    stack.serverName ?? stack.serverId,
+    `${stack.serverName ?? stack.serverId}${stack.environment === undefined ? "" : ` (${stack.environment})`}`,
     (index === 0 ? projectState : stack.error ?? toProjectState(stack.state)) +
     (stack.containers === null || stack.containers.total === 0
       ? ""
@@ -47,7 +50,7 @@ export const buildApplicationRows = ({ applications, errors }: Overview): Readon
 /** Command for the next action on a problem; empty if no command helps. */
 const commandFor = ({ projects, servers }: Overview) =>
 (
-  { appName, kind, name, projectPath, remotePath, runId, serverId }: NeedsCare
+  { appName, environment, kind, name, projectPath, remotePath, runId, serverId }: NeedsCare
 ): string => {
   switch (kind) {
     case "server":
@@ -58,10 +61,12 @@ const commandFor = ({ projects, servers }: Overview) =>
       const project = projects.find(({ path }) => path === projectPath)
       const server = project?.servers.find((stack) => stack.serverId === serverId)
       if (project === undefined || server === undefined || project.state === "unknown") return ""
+      const verb = project.state === "stopped" ? "start" : "logs"
+      if (environment !== undefined) return `berth ${verb} ${quoteShellWord(name)} --env ${quoteShellWord(environment)}`
       const at = formatServerReference(servers, { id: server.serverId, name: server.serverName ?? server.serverId })
-      return `berth ${project.state === "stopped" ? "start" : "logs"} ${quoteShellWord(name)} --server ${
-        quoteShellWord(at)
-      } --path ${quoteShellWord(remotePath ?? server.remotePath)}`
+      return `berth ${verb} ${quoteShellWord(name)} --server ${quoteShellWord(at)} --path ${
+        quoteShellWord(remotePath ?? server.remotePath)
+      }`
     }
     case "route":
       return "berth route list"
@@ -137,7 +142,7 @@ export const overviewCommand = defineServiceCommand(
         style(
           "dim",
           `Seen at ${value.observedAt} by ${
-            where === "this process" ? "this command" : `the service at ${where}`
+            where === nameOfThisProcess ? "this command" : `the service at ${where}`
           }. Next:`
         ),
         out
@@ -146,3 +151,56 @@ export const overviewCommand = defineServiceCommand(
     ].join("\n"))
   })
 )
+
+const unusedWords =
+  "What is not set up waits for its settings, and the rest works without it: docs/settings.md has them all."
+
+const doctorCommand = defineServiceCommand(
+  {
+    name: "doctor",
+    summary: "Check the settings, the servers, the platform and the git host, and say what to mend.",
+    details: "Ends with 1 when a check failed. What no setting names is not set up, and is not a failure.",
+    examples: ["berth doctor"]
+  },
+  {},
+  Effect.fnUntraced(function*(input) {
+    const { answer, where } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const style = makeStyler(out)
+    const { body, value } = yield* answer((api) => api.health({ urlParams: { deep: "true" } }))
+    const findings = value.dependencies ?? []
+    const count = (standing: ReturnType<typeof classifyFinding>) =>
+      findings.filter((finding) => classifyFinding(finding) === standing).length
+    const [failed, unused] = [count("failed"), count("unused")]
+    const linesOf = (finding: Finding): ReadonlyArray<string> => {
+      const { detail, fix, name, ok } = finding
+      const title = style("bold", escapeInline(name))
+      const isUnused = classifyFinding(finding) === "unused"
+      if (isUnused && !firstSteps.has(name)) return [`${style("dim", "-")} ${title}: not set up`]
+      const sign = isUnused ? style("dim", "-") : ok ? style("green", "✓") : style("red", "✗")
+      return [
+        `${sign} ${title}: ${escapeInline(detail)}`,
+        ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${escapeInline(fix)}`])
+      ]
+    }
+    if (input.json) yield* print(body)
+    else {
+      yield* print(findings.flatMap(linesOf).map((line) => wrapText(line, out)).join("\n"))
+      yield* say(
+        failed === 0
+          ? `Berth ${value.version} ${where === nameOfThisProcess ? "in" : "at"} ${where}: all ${
+            unused === 0 ? "is well." : "that is set up is well."
+          }`
+          : failed < findings.length - unused
+          ? `${failed} of ${findings.length - unused} checks failed.`
+          : failed === 1
+          ? "The only check failed."
+          : `All ${failed} checks failed.`
+      )
+      if (unused > 0) yield* say(unusedWords)
+    }
+    return failed === 0 ? exitCodes.done : exitCodes.failed
+  })
+)
+
+export const healthCommands = [doctorCommand]

@@ -1,26 +1,35 @@
 import { Effect, Option } from "effect"
 import { join, resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
-import type { ComparedFile } from "../../schema/projects/Compare.ts"
-import type { InitResult } from "../../schema/projects/Init.ts"
-import { containerConfigName } from "../../schema/projects/Project.ts"
-import { formatServerReference } from "../../schema/servers/findServer.ts"
-import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { pluralize } from "../../schema/words/pluralize.ts"
-import { showAnswer } from "../connection/withService.ts"
-import { yes } from "../options/common.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { findStoredServer } from "../options/findStoredServer.ts"
-import { locateNamedStack, locationOptions, pickProjectLocation, resolveProject } from "../options/projects.ts"
-import { argument, flagOption, optionalArgument } from "../parse/parameters.ts"
-import { followRun } from "../runs/followRun.ts"
-import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { formatDiff } from "../terminal/formatDiff.ts"
-import { quoteShellWord } from "../terminal/quoteShellWord.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen, type Surface } from "../terminal/Screen.ts"
-import { makeStyler, type Style } from "../terminal/style.ts"
+import { type ComparedFile } from "../../schema/compare.ts"
+import { buildScriptName, containerConfigName, type InitResult, shellScriptName } from "../../schema/projects.ts"
+import { formatServerReference } from "../../schema/servers.ts"
+import { describeProgram, type ProjectProgram } from "../../schema/trust.ts"
+import { formatBytes, pluralize } from "../../schema/words.ts"
+import { followRun } from "../followRun.ts"
+import {
+  defineServiceCommand,
+  findStoredServer,
+  locateNamedStack,
+  locationOptions,
+  pickProjectLocation,
+  resolveProject,
+  serverOptions,
+  showAnswer,
+  yes
+} from "../options.ts"
+import {
+  confirm,
+  escapeInline,
+  exitCodes,
+  formatDiff,
+  makeStyler,
+  quoteShellWord,
+  Screen,
+  type Style,
+  type Surface
+} from "../output.ts"
+import { argument, flagOption, optionalArgument } from "../parse.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 
@@ -73,7 +82,9 @@ const diffCommand = defineServiceCommand(
           ? `There is nothing to compare: ${escapeInline(place.projectPath)} has no file to deploy.`
           : differing.length === 0
           ? `${pluralize(summary.same, "file")}, all the same as on ${escapeInline(place.serverName)}.`
-          : `${pluralize(differing.length, "file")} of ${files.length} differ.`
+          : `${differing.length} of ${pluralize(files.length, "file")} ${
+            differing.length === 1 ? "differs" : "differ"
+          }.`
       )
     }
     return differing.length === 0 ? exitCodes.done : exitCodes.differs
@@ -113,7 +124,7 @@ const initCommand = defineServiceCommand(
       "else the only stored one.",
     examples: ["berth init", "berth init notes --server main --yes"]
   },
-  { project, yes, ...locationOptions },
+  { project, yes, ...serverOptions },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
     const { use } = yield* Berth
@@ -147,7 +158,8 @@ const initCommand = defineServiceCommand(
             onNone: () => "",
             onSome: (given) => ` ${quoteShellWord(given)}`
           })
-          yield* say(`Next: berth build${project}, then berth deploy${project}`)
+          const hasScript = [...created, ...kept].some((name) => [buildScriptName, shellScriptName].includes(name))
+          yield* say(`Next: ${hasScript ? `berth build${project}, then ` : ""}berth deploy${project}`)
         })
     )
   })
@@ -190,4 +202,60 @@ const pullCommand = defineServiceCommand(
   })
 )
 
-export const projectsCommands = [diffCommand, pullCommand, initCommand]
+const programSigns: Readonly<Record<ProjectProgram["state"], readonly [string, Style]>> = {
+  trusted: ["=", "dim"],
+  changed: ["~", "yellow"],
+  new: ["+", "green"]
+}
+
+const programLine = (program: ProjectProgram, surface: Surface) => {
+  const [sign, color] = programSigns[program.state]
+  const style = makeStyler(surface)
+  return `${style(color, `${sign} ${escapeInline(describeProgram(program))}`)}  ${style("dim", program.state)}`
+}
+
+const trustCommand = defineServiceCommand(
+  {
+    name: "trust",
+    summary: "Let callers with a token use what a project runs on Berth's machine.",
+    details:
+      "Shows the build scripts, hooks and links that lead out of the project, and trusts them as they are. A change of " +
+      "one ends it. Only for the user of that machine, who never needs it.",
+    examples: ["berth trust hello", "berth trust hello --show"]
+  },
+  {
+    project,
+    show: flagOption("show", "Show them, and change nothing. Ends with 2 when one is not trusted."),
+    yes
+  },
+  Effect.fnUntraced(function*(input) {
+    const { out, print, say } = yield* Screen
+    const { answer } = yield* Berth
+    const projectPath = yield* resolveProject(input.project)
+    const { body, value: shown } = yield* answer((api) => api.showPrograms({ payload: { projectPath } }))
+    const place = escapeInline(projectPath)
+    if (!input.json || !input.show) {
+      const lines = shown.programs.map((program) => programLine(program, out))
+      if (lines.length > 0) yield* input.json ? say(lines.join("\n")) : print(lines.join("\n"))
+      else yield* say(`Nothing of ${place} runs on this machine or leads out of it.`)
+    }
+    if (input.show) {
+      if (input.json) yield* print(body)
+      return shown.trusted ? exitCodes.done : exitCodes.differs
+    }
+    if (shown.trusted) {
+      if (input.json) yield* print(body)
+      else if (shown.programs.length > 0) yield* say("All of that is trusted already.")
+      return exitCodes.done
+    }
+    const question = `Let callers with a token use ${pluralize(shown.programs.length, "program")} of ${place}?`
+    if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+    return yield* showAnswer(
+      input,
+      (api) => api.trustProject({ payload: { projectPath, digest: shown.digest } }),
+      ({ programs }) => say(`Trusted: ${pluralize(programs.length, "program")} of ${place}, until one of them changes.`)
+    )
+  })
+)
+
+export const projectsCommands = [diffCommand, pullCommand, initCommand, trustCommand]

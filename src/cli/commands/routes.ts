@@ -1,21 +1,44 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/routes/Route.ts"
-import type { RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
-import { quoteInput } from "../../schema/words/quoted.ts"
-import { type CommonInput, showAnswer } from "../connection/withService.ts"
-import { yes } from "../options/common.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { defineCommandGroup } from "../parse/command.ts"
-import { argument, flagOption } from "../parse/parameters.ts"
-import { Failed, Usage } from "../terminal/commandErrors.ts"
-import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { formatDiff } from "../terminal/formatDiff.ts"
-import { formatTable } from "../terminal/formatTable.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen, type Surface } from "../terminal/Screen.ts"
-import { portCommand } from "./port.ts"
+import type { RouteAbsent, RouteAdded, RouteKept, RoutePlanRequest, RouteRemoved } from "../../schema/routes.ts"
+import { quoteInput } from "../../schema/words.ts"
+import { type CommonInput, defineServiceCommand, showAnswer, yes } from "../options.ts"
+import {
+  confirm,
+  escapeInline,
+  exitCodes,
+  Failed,
+  formatDiff,
+  formatTable,
+  Screen,
+  type Surface,
+  Usage
+} from "../output.ts"
+import { argument, defineCommandGroup, flagOption } from "../parse.ts"
+
+const portCommand = defineServiceCommand(
+  {
+    name: "port",
+    summary: "Print a port that nothing uses yet.",
+    examples: ["berth port", "berth port --evidence"]
+  },
+  { evidence: flagOption("evidence", "Show what takes each port, and count what listens on the proxy's server too.") },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const urlParams = input.evidence ? { evidence: "true" as const } : {}
+    const { body, value } = yield* answer((api) => api.nextPort({ urlParams }))
+    if (input.json) return yield* print(body)
+    const rows = (value.evidence ?? []).map(({ port, usedBy }) => [
+      String(port),
+      usedBy.map(({ kind, what }) => `${kind} ${what}`).join(", ")
+    ])
+    if (rows.length > 0) yield* say(formatTable(["PORT", "USED BY"], rows, out))
+    yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${escapeInline(warning)}`))
+    yield* print(String(value.nextPort))
+    return exitCodes.done
+  })
+)
 
 const routeName = argument("name", "The name of the route in the proxy file.", "route")
 const dryRun = flagOption("dry-run", "Show what would become of the proxy file, and change nothing.")

@@ -1,21 +1,21 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs/Run.ts"
-import { computeRunVerdict, findFinalMessage } from "../../schema/runs/runVerdict.ts"
-import { listBegunDeploys } from "../../schema/targets/listBegunDeploys.ts"
-import { showAnswer, suggestCommand } from "../connection/withService.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { argument, flagOption, integerOption, optionalArgument } from "../parse/parameters.ts"
-import { handleInterrupt } from "../runs/handleInterrupt.ts"
-import { makeRunView } from "../runs/makeRunView.ts"
-import { describeRunAhead, describeRunKind, describeRunSubject, formatRunLabel, formatStep } from "../runs/stepLines.ts"
-import { suggestRemedyCommands } from "../runs/suggestRemedyCommands.ts"
-import { exitCodes, verdictCode } from "../terminal/exitCodes.ts"
-import { formatTable } from "../terminal/formatTable.ts"
-import { formatDuration } from "../terminal/quantities.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { wrapText } from "../terminal/wrapText.ts"
+import { computeRunVerdict, findFinalMessage, isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs.ts"
+import { listBegunDeploys } from "../../schema/targets.ts"
+import { formatRoundDuration } from "../../schema/words.ts"
+import { handleInterrupt } from "../followRun.ts"
+import { defineServiceCommand, showAnswer, suggestCommand } from "../options.ts"
+import { escapeInline, exitCodes, formatTable, Screen, verdictCode, wrapText } from "../output.ts"
+import { argument, flagOption, integerOption, optionalArgument } from "../parse.ts"
+import {
+  describeRunAhead,
+  describeRunKind,
+  describeRunSubject,
+  formatRunLabel,
+  formatStep,
+  makeRunView,
+  suggestRemedyCommands
+} from "../runView.ts"
 
 const runCode = (run: Run) =>
   !isEnded(run.state)
@@ -25,7 +25,7 @@ const runCode = (run: Run) =>
     : verdictCode[computeRunVerdict(run, run.result)]
 
 const tookOf = ({ endedAt, startedAt }: Run, now: number) =>
-  startedAt === null ? "" : formatDuration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
+  startedAt === null ? "" : formatRoundDuration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
 
 /**
  * @param steps steps that are not printed yet
@@ -107,10 +107,10 @@ const runsCommand = defineServiceCommand(
       const rows = runs.map((run) => [
         run.id,
         describeRunKind(run),
-        describeRunSubject(run) ?? "",
+        [describeRunSubject(run), run.subject.environment].filter((part) => part !== undefined).join(" "),
         run.state,
         ...isWaiting ? [run.waitsFor?.id ?? ""] : [],
-        `${formatDuration(now - Date.parse(run.requestedAt))} ago`,
+        `${formatRoundDuration(now - Date.parse(run.requestedAt))} ago`,
         tookOf(run, now),
         run.requestedBy.name
       ])

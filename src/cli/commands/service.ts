@@ -2,14 +2,11 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Config, Effect, FiberRef, HashSet, Logger, LogLevel, Option } from "effect"
 import { spawn } from "node:child_process"
 import { Berth } from "../../client/Berth.ts"
-import { askToConfirm } from "../connection/askToConfirm.ts"
-import { withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
-import { defineLocalCommand } from "../parse/command.ts"
-import { choiceOption } from "../parse/parameters.ts"
-import { Failed } from "../terminal/commandErrors.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { Screen } from "../terminal/Screen.ts"
+import { quoteInput } from "../../schema/words.ts"
+import { scripts } from "../completion.ts"
+import { askToConfirm, common, withService } from "../options.ts"
+import { exitCodes, Failed, Screen, Usage } from "../output.ts"
+import { argument, choiceOption, Connection, defineLocalCommand, flagOption } from "../parse.ts"
 
 /** Serves until Ctrl-C, which is its regular end. */
 const untilInterrupted = <E extends { readonly message: string }, R>(serving: Effect.Effect<unknown, E, R>) =>
@@ -93,3 +90,48 @@ const openCommand = defineLocalCommand(
 )
 
 export const serviceCommands = [serveCommand, sandboxCommand, openCommand]
+
+export const agentCommand = defineLocalCommand(
+  {
+    name: "mcp",
+    summary: "Offer the tools for agents on standard input and output.",
+    details:
+      "An agent's client starts it, speaks the Model Context Protocol with it, and ends it. A service that runs " +
+      "offers the same at /mcp.",
+    examples: ["berth mcp", "berth mcp --read-only"]
+  },
+  { url: common.url, config: common.config, readOnly: flagOption("read-only", "Offer no tool that changes anything.") },
+  ({ config, readOnly, url }) =>
+    Effect.scoped(Effect.gen(function*() {
+      const { open } = yield* Connection
+      const berth = yield* open({ url, config }, "mcp")
+      const { serveAgent } = yield* Effect.promise(() => import("../../mcp/stdio.ts"))
+      yield* Effect.provideService(serveAgent({ readOnly }), Berth, berth)
+      return exitCodes.done
+    }))
+)
+
+const shells = Object.keys(scripts)
+
+/** Prints a shell's completion script. */
+export const completionsCommand = defineLocalCommand(
+  {
+    name: "completions",
+    summary: "Print the completion script of a shell: bash, zsh or fish.",
+    details:
+      "It completes commands, options, and the names of projects, servers, applications, releases, routes and runs.",
+    examples: [
+      "berth completions bash >~/.local/share/bash-completion/completions/berth",
+      "berth completions zsh >~/.zfunc/_berth",
+      "berth completions fish >~/.config/fish/completions/berth.fish"
+    ]
+  },
+  { shell: argument("shell", "bash, zsh or fish.", { choices: shells }) },
+  ({ shell }) =>
+    Effect.flatMap(Screen, ({ print }) => {
+      const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
+      return script === undefined
+        ? new Usage({ message: `There is completion for ${shells.join(", ")}, and not for ${quoteInput(shell)}` })
+        : print(script)
+    })
+)

@@ -1,21 +1,11 @@
 import { Effect, Either, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { settingDefinitions, type SettingName } from "../../schema/Settings.ts"
-import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settings/SettingsList.ts"
-import { suggestNearest } from "../../schema/words/nearest.ts"
-import { pluralize } from "../../schema/words/pluralize.ts"
-import { quoteInput } from "../../schema/words/quoted.ts"
-import { showAnswer } from "../connection/withService.ts"
-import { yes } from "../options/common.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { defineCommandGroup } from "../parse/command.ts"
-import { argument, flagOption, optionalArgument } from "../parse/parameters.ts"
-import { Failed, Usage } from "../terminal/commandErrors.ts"
-import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { printTable } from "../terminal/printTable.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
+import { settingDefinitions, type SettingName } from "../../schema/settings.ts"
+import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settingsList.ts"
+import { pluralize, quoteInput, suggestNearest } from "../../schema/words.ts"
+import { defineServiceCommand, showAnswer, yes } from "../options.ts"
+import { confirm, escapeInline, exitCodes, Failed, printTable, Screen, Usage } from "../output.ts"
+import { argument, defineCommandGroup, flagOption, optionalArgument } from "../parse.ts"
 
 const formatSetting = (value: SettingJson): string =>
   value === null ? "" : typeof value === "object" ? value.join(",") : String(value)
@@ -141,5 +131,51 @@ export const settingsCommands = [
     listCommand,
     getCommand,
     setCommand
+  ])
+]
+
+const listTargetsCommand = defineServiceCommand(
+  {
+    name: "list",
+    summary: "List the targets of notifications, and what keeps each from being told.",
+    examples: ["berth notify list"]
+  },
+  {},
+  (input) =>
+    showAnswer(input, (api) => api.listSettings({}), ({ file, notify }) =>
+      Effect.gen(function*() {
+        const { say } = yield* Screen
+        yield* printTable(
+          `${file} names no targets: add a list notify.`,
+          ["NAME", "FORMAT", "EVENTS"],
+          notify.map(({ events, format, name }) => [name, format, events.join(", ")])
+        )
+        for (const { problem } of notify) if (problem !== null) yield* say(escapeInline(problem))
+      }))
+)
+
+const testCommand = defineServiceCommand(
+  {
+    name: "test",
+    summary: "Send a test to one target, and say whether its receiver took it.",
+    examples: ["berth notify test team"]
+  },
+  { name: argument("name", "The name of a target of the setting notify.") },
+  (input) =>
+    showAnswer(
+      input,
+      (api) => api.testNotify({ path: { name: input.name } }),
+      ({ milliseconds, name, status }) =>
+        Effect.flatMap(
+          Screen,
+          ({ say }) => say(escapeInline(`${name} was told: its receiver answered ${status} after ${milliseconds} ms.`))
+        )
+    )
+)
+
+export const notifyCommands = [
+  defineCommandGroup({ name: "notify", summary: "Notifications about the end of runs: list, test." }, [
+    listTargetsCommand,
+    testCommand
   ])
 ]

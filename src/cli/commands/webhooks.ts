@@ -1,17 +1,9 @@
 import { Effect, Option } from "effect"
 import type { Call } from "../../client/Berth.ts"
-import type { WebhookRequest, WebhookTeardown } from "../../schema/webhooks/Webhook.ts"
-import { type CommonInput, showAnswer } from "../connection/withService.ts"
-import { yes } from "../options/common.ts"
-import { defineServiceCommand } from "../options/defineServiceCommand.ts"
-import { defineCommandGroup } from "../parse/command.ts"
-import { argument, optionalArgument } from "../parse/parameters.ts"
-import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/exitCodes.ts"
-import { formatTable } from "../terminal/formatTable.ts"
-import { printTable } from "../terminal/printTable.ts"
-import { escapeInline } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
+import type { WebhookRequest, WebhookTeardown } from "../../schema/webhooks.ts"
+import { type CommonInput, defineServiceCommand, showAnswer, yes } from "../options.ts"
+import { confirm, escapeInline, exitCodes, formatTable, printTable, Screen } from "../output.ts"
+import { argument, defineCommandGroup, optionalArgument } from "../parse.ts"
 
 const app = optionalArgument("app", "The exact name of an application; all of them unless given.", "application")
 

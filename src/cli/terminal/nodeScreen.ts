@@ -1,9 +1,6 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { createInterface } from "node:readline"
-import { type Environment, hasColor } from "./hasColor.ts"
-import { escapeMultiline } from "./safeText.ts"
-import { Screen, type Surface } from "./Screen.ts"
-import { wrapText } from "./wrapText.ts"
+import { type Environment, escapeMultiline, hasColor, Screen, type Surface, wrapText } from "../output.ts"
 
 const surfaceOf = (stream: NodeJS.WriteStream, environment: Environment): Surface => ({
   isTerminal: stream.isTTY,
@@ -30,6 +27,21 @@ const write = (stream: NodeJS.WriteStream, text: string) =>
 
 /** Escapes control characters on terminals; pipes and files get the data unchanged. */
 const shownOn = (stream: NodeJS.WriteStream, text: string) => (stream.isTTY ? escapeMultiline(text) : text)
+
+const mostInput = 1024 * 1024
+
+/** Reads standard input to its end. */
+const readInput = Effect.promise(async () => {
+  const pieces: Array<Buffer> = []
+  let size = 0
+  for await (const piece of process.stdin) {
+    const bytes = Buffer.from(piece)
+    size += bytes.length
+    pieces.push(bytes)
+    if (size > mostInput) break
+  }
+  return Redacted.make(Buffer.concat(pieces).toString("utf8").replace(/\r?\n$/, ""))
+})
 
 const make = (environment: Environment) => {
   const { stderr, stdin, stdout } = process
@@ -59,6 +71,28 @@ const make = (environment: Environment) => {
           Effect.zipRight(write(stream, lines), write(stderr, drawn()))
         )
     })
+  const askLine = (question: string) =>
+    Effect.async<string>((resume) => {
+      isAsking = true
+      // Cooked mode: the terminal edits the line and turns Ctrl-C into a signal.
+      const lines = createInterface({ input: stdin, output: stderr, terminal: false })
+      lines.once("close", () => {
+        stderr.write("\n")
+        resume(Effect.succeed(""))
+      })
+      lines.question(`${shownOn(stderr, question)} `, (answer) => {
+        lines.removeAllListeners("close")
+        lines.close()
+        resume(Effect.succeed(answer.trim()))
+      })
+      return Effect.sync(() => {
+        lines.removeAllListeners("close")
+        lines.close()
+        stderr.write("\n")
+      })
+    }).pipe(Effect.ensuring(Effect.sync(() => {
+      isAsking = false
+    })))
   return Screen.of({
     out,
     err,
@@ -72,25 +106,37 @@ const make = (environment: Environment) => {
         live = lines.map((line) => shownOn(stderr, line))
         return before === "" && lines.length === 0 ? Effect.void : write(stderr, before + drawn())
       }),
-    ask: (question) =>
-      Effect.async<boolean>((resume) => {
+    ask: (question) => Effect.map(askLine(`${question} [y/N]`), (answer) => /^y(es)?$/i.test(answer)),
+    askText: askLine,
+    askSecretly: (question) =>
+      !stdin.isTTY ? readInput : Effect.async<Redacted.Redacted>((resume) => {
         isAsking = true
-        // Cooked mode: the terminal edits the line and turns Ctrl-C into a signal.
-        const lines = createInterface({ input: stdin, output: stderr, terminal: false })
-        lines.once("close", () => {
+        // Before the question: the terminal shows what is typed until then.
+        stdin.setRawMode(true)
+        stderr.write(`${shownOn(stderr, question)} `)
+        const typed: Array<string> = []
+        const end = () => {
+          stdin.off("data", read).off("end", done)
+          stdin.setRawMode(false)
+          stdin.pause()
           stderr.write("\n")
-          resume(Effect.succeed(false))
-        })
-        lines.question(`${shownOn(stderr, question)} [y/N] `, (answer) => {
-          lines.removeAllListeners("close")
-          lines.close()
-          resume(Effect.succeed(/^y(es)?$/i.test(answer.trim())))
-        })
-        return Effect.sync(() => {
-          lines.removeAllListeners("close")
-          lines.close()
-          stderr.write("\n")
-        })
+        }
+        const done = () => {
+          end()
+          resume(Effect.succeed(Redacted.make(typed.join(""))))
+        }
+        const read = (piece: Buffer) => {
+          for (const character of piece.toString("utf8")) {
+            if (character === "\r" || character === "\n" || character === "\u0004") return done()
+            // Raw mode turns no key into a signal.
+            if (character === "\u0003") process.kill(process.pid, "SIGINT")
+            else if (character === "\u007f" || character === "\b") typed.pop()
+            else typed.push(character)
+          }
+        }
+        stdin.on("data", read).once("end", done)
+        stdin.resume()
+        return Effect.sync(end)
       }).pipe(Effect.ensuring(Effect.sync(() => {
         isAsking = false
       })))

@@ -1,11 +1,10 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Context, Effect, Layer } from "effect"
-import { listen } from "../../http/listen/listen.ts"
-import { RecordCommandAddress } from "../../http/listen/recordAddress.ts"
+import { listen, RecordCommandAddress } from "../../http/listen.ts"
 import { CommandHttp } from "../../http/server.ts"
 import type { servicesLive } from "../../services/ServicesLive.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
+import { PrivateToken } from "../../services/state/discovery.ts"
 
 type Services = Layer.Layer.Success<ReturnType<typeof servicesLive>>
 

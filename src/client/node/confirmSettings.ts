@@ -1,9 +1,9 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Layer } from "effect"
-import type { SettingsUnconfirmed } from "../../schema/Settings.ts"
-import { LocalFilesLive } from "../../services/local/LocalFilesLive.ts"
+import type { SettingsUnconfirmed } from "../../schema/settings.ts"
+import { LocalFilesLive } from "../../services/local/LocalFiles.ts"
 import { LocksLive } from "../../services/locks/Locks.ts"
-import { confirmText } from "../../services/settings/file/confirmationStore.ts"
+import { confirmText } from "../../services/settings/confirm.ts"
 
 const local = Layer.merge(LocalFilesLive, LocksLive).pipe(Layer.provideMerge(NodeContext.layer))
 

@@ -1,5 +1,5 @@
 import { Config, Effect, Layer, Option, type Redacted } from "effect"
-import type { SettingsUnavailable, SettingsUnconfirmed } from "../../schema/Settings.ts"
+import type { SettingsUnavailable, SettingsUnconfirmed } from "../../schema/settings.ts"
 import type { Berth, Door } from "../Berth.ts"
 
 const isAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -21,16 +21,19 @@ const nearby = (door: Door, config: Option.Option<string>) =>
     const [NodeContext, { requireConfirmedSettings }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
       Promise.all([
         import("@effect/platform-node/NodeContext"),
-        import("../../services/settings/file/requireConfirmedSettings.ts"),
-        import("../../services/state/discovery/serviceFile.ts"),
-        import("../../services/local/LocalFilesLive.ts")
+        import("../../services/settings/confirm.ts"),
+        import("../../services/state/discovery.ts"),
+        import("../../services/local/LocalFiles.ts")
       ])
     )
     const context = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
     const place = yield* Effect.provide(requireConfirmedSettings(config), context).pipe(
       Effect.catchTag("ConfigError", Effect.die)
     )
-    const service = yield* Effect.provide(findService(place.file), context)
+    // Settings of a variable belong to this process, and to no service.
+    const service = place.text === undefined
+      ? yield* Effect.provide(findService(place.file), context)
+      : Option.none()
     // A command serves only its own runs; all other runs belong to this process.
     if (Option.isSome(service) && service.value.command === undefined) {
       const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
@@ -62,3 +65,6 @@ export const connect = (
     const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
     return overHttp({ url: given.value, token: Option.getOrUndefined(token), door })
   })
+
+// `~` must be the same directory for the command line as for the service on this machine.
+export { resolveHomeDirectory as homeDirectory } from "../../services/local/user.ts"

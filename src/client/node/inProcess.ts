@@ -1,15 +1,16 @@
-import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@effect/platform"
+import type { HttpClientRequest } from "@effect/platform"
+import { HttpApiBuilder, HttpApp, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
-import { listRunEndpoints } from "../../http/api/annotations/startsRun.ts"
+import { listRunEndpoints } from "../../http/api/annotations.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
 import { EndpointsLive } from "../../http/server.ts"
-import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs/recoverRuns.ts"
-import { makeOnce } from "../../services/fibers/makeOnce.ts"
+import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs.ts"
+import { makeOnce } from "../../services/limits.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
-import { type SettingsLocation, toSettingsLocation } from "../../services/settings/file/locateSettings.ts"
-import { findCommand } from "../../services/state/discovery/serviceFile.ts"
+import { type SettingsLocation, toSettingsLocation } from "../../services/settings/confirm.ts"
+import { findCommand } from "../../services/state/discovery.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
@@ -34,6 +35,7 @@ const answerOthersAboutRuns = Effect.gen(function*() {
 })
 
 const holderPause = "500 millis"
+
 /** Longest wait of a request that only reads for a store that another process holds. */
 const readTimeout = "3 seconds"
 
@@ -74,9 +76,11 @@ export const inProcess = (
       const awaitRecovered = Effect.interruptible(Effect.flatMap(recovering, Fiber.join))
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
       const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
-      const holder = Effect.interruptible(
-        Effect.provide(Scope.extend(findHolder(toSettingsLocation(settings).file, door), scope), runtime)
-      )
+      const { file, text } = toSettingsLocation(settings)
+      // The store beside settings of a variable is this process's own.
+      const holder = text === undefined
+        ? Effect.interruptible(Effect.provide(Scope.extend(findHolder(file, door), scope), runtime))
+        : Effect.succeedNone
       const awaitHolder = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(holderPause) }).pipe(
         Effect.zipRight(holder)
       )
@@ -94,13 +98,16 @@ export const inProcess = (
             }
             if (!isAboutRuns(request)) return Option.none()
             // Opens the store only if no other command answers: waiting for the store logs a warning that names the
-            // holder.
-            const found = yield* holder
-            if (Option.isSome(found)) return found
-            // Then the store itself says who holds it.
-            return yield* Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder).pipe(
-              Effect.timeoutTo({ duration: readTimeout, onSuccess: (found) => found, onTimeout: () => Option.none() })
-            )
+            // holder. Then the store itself says who holds it.
+            const look = Effect.flatMap(holder, (found) =>
+              Option.isSome(found)
+                ? Effect.succeed(found)
+                : Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder))
+            return yield* Effect.timeoutTo(look, {
+              duration: readTimeout,
+              onSuccess: (found) => found,
+              onTimeout: () => Option.none()
+            })
           })
       })
     })

@@ -1,7 +1,6 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
-import type { Berth, Door } from "../Berth.ts"
-import { make } from "../layer.ts"
+import { type Berth, type Door, make, nameOfThisProcess } from "../Berth.ts"
 
 /** Base URL for requests within this process; they never reach the network. */
 export const origin = "http://berth.invalid"
@@ -46,6 +45,6 @@ export const overHandlers = (
           )
         )
       ),
-      { where: "this process", outlives }
+      { where: nameOfThisProcess, outlives }
     )
   })

@@ -1,8 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Layer, type Scope } from "effect"
-import type { Berth } from "../Berth.ts"
-import { type Address, layer, withAddress } from "../layer.ts"
+import { type Address, type Berth, layer, withAddress } from "../Berth.ts"
 
 /** Client of the service at an address, over Node's HTTP client, which loads faster than `fetch`. */
 export const overHttp = (address: Address): Layer.Layer<Berth> => Layer.provide(layer(address), NodeHttpClient.layer)

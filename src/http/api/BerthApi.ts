@@ -1,28 +1,23 @@
 import { HttpApi, OpenApi } from "@effect/platform"
-import { version } from "../../schema/version.ts"
-import { Allowed } from "./annotations/access.ts"
-import { ApiErrorFromBody } from "./annotations/ApiError.ts"
-import { documentFailures } from "./annotations/documented.ts"
-import { collectFailures } from "./annotations/failures.ts"
-import { KnownQuery } from "./annotations/KnownQuery.ts"
-import { ApplicationsApi } from "./ApplicationsApi.ts"
-import { DeclaredApi } from "./DeclaredApi.ts"
-import { DeployApi } from "./DeployApi.ts"
-import { ExecApi } from "./ExecApi.ts"
-import { HealthApi } from "./HealthApi.ts"
-import { LogsApi } from "./LogsApi.ts"
-import { MetricsApi } from "./MetricsApi.ts"
-import { NotifyApi } from "./NotifyApi.ts"
-import { OverviewApi } from "./OverviewApi.ts"
-import { ProjectsApi } from "./ProjectsApi.ts"
-import { RoutesApi } from "./RoutesApi.ts"
-import { RunsApi } from "./RunsApi.ts"
-import { ServersApi } from "./ServersApi.ts"
-import { SessionApi } from "./SessionApi.ts"
-import { SettingsApi } from "./SettingsApi.ts"
-import { StacksApi } from "./StacksApi.ts"
-import { StatsApi } from "./StatsApi.ts"
-import { WebhooksApi } from "./WebhooksApi.ts"
+import { version } from "../../schema/session.ts"
+import { Allowed, ApiErrorFromBody, collectFailures, KnownQuery } from "./annotations.ts"
+import { ApplicationsApi } from "./applications.ts"
+import { BackupsApi } from "./backups.ts"
+import { DeclaredApi } from "./declared.ts"
+import { DeployApi } from "./deploys.ts"
+import { DisksApi } from "./disks.ts"
+import { ExecApi } from "./exec.ts"
+import { HealthApi, MetricsApi } from "./health.ts"
+import { LogsApi } from "./logs.ts"
+import { documentFailures } from "./openApi.ts"
+import { OverviewApi, ProjectsApi } from "./projects.ts"
+import { RoutesApi } from "./routes.ts"
+import { RunsApi } from "./runs.ts"
+import { ServersApi, StatsApi } from "./servers.ts"
+import { SessionApi } from "./session.ts"
+import { NotifyApi, SettingsApi } from "./settings.ts"
+import { StacksApi } from "./stacks.ts"
+import { WebhooksApi } from "./webhooks.ts"
 
 const api = HttpApi.make("berth")
   .add(HealthApi.middleware(KnownQuery).middleware(Allowed))
@@ -31,9 +26,11 @@ const api = HttpApi.make("berth")
   .add(ProjectsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ServersApi.middleware(KnownQuery).middleware(Allowed))
   .add(StatsApi.middleware(KnownQuery).middleware(Allowed))
+  .add(DisksApi.middleware(KnownQuery).middleware(Allowed))
   .add(LogsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ExecApi.middleware(KnownQuery).middleware(Allowed))
   .add(DeployApi.middleware(KnownQuery).middleware(Allowed))
+  .add(BackupsApi.middleware(KnownQuery).middleware(Allowed))
   .add(StacksApi.middleware(KnownQuery).middleware(Allowed))
   .add(ApplicationsApi.middleware(KnownQuery).middleware(Allowed))
   .add(DeclaredApi.middleware(KnownQuery).middleware(Allowed))

@@ -1,14 +1,16 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { getRun, listRuns, watchRun } from "../../pipelines/runs/shownRuns.ts"
+import { getRun, listRuns, watchRun } from "../../pipelines/runs.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { orApiError } from "../api/annotations/ApiError.ts"
+import { orApiError } from "../api/annotations.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { EventStreams } from "../wire/eventStreams.ts"
+import { EventStreams, loadOnUse, orMarkdown } from "../wire.ts"
 
 /** Decodes `last-event-id`; other values restart from the first event. */
 const eventId = (text: string | undefined): Option.Option<number> =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
+
+const loadReports = () => import("../../schema/deployReport.ts")
 
 export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
   Effect.gen(function*() {
@@ -16,8 +18,12 @@ export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
     const streams = yield* EventStreams
     return handlers
       .handle("listRuns", ({ urlParams }) => orApiError(listRuns(urlParams)))
-      .handle("getRun", ({ path }) => orApiError(getRun(path.id)))
-      .handle("cancelRun", ({ path }) => orApiError(runs.cancel(path.id)))
+      .handle("getRun", ({ path }) =>
+        orApiError(orMarkdown(getRun(path.id), (run) =>
+          loadOnUse(loadReports, ({ formatRunReport }) =>
+            Effect.succeed(formatRunReport(run))))))
+      .handle("cancelRun", ({ path }) =>
+        orApiError(runs.cancel(path.id)))
       .handleRaw("watchRun", ({ headers, path }) =>
         orApiError(Effect.gen(function*() {
           const respond = yield* streams.open

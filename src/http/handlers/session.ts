@@ -1,16 +1,15 @@
 import { HttpApiBuilder, HttpApp, HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Effect, Option, Redacted } from "effect"
-import type { SessionRequest } from "../../schema/Session.ts"
+import type { SessionRequest } from "../../schema/session.ts"
 import { CurrentCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { isKnown } from "../../services/access/rights.ts"
-import { digestSecret, Sessions } from "../../services/sessions/Sessions.ts"
-import { ApiError } from "../api/annotations/ApiError.ts"
+import { Notifier } from "../../services/notify/Notifier.ts"
+import { digestSecret, Sessions } from "../../services/Sessions.ts"
+import { ApiError, orApiError } from "../api/annotations.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { tokenRequired } from "../guard/authorizeRequest.ts"
-import { CurrentPolicy } from "../guard/CurrentPolicy.ts"
-import { isSecure, readSessionId, withoutSession, withSession } from "../session/cookie.ts"
-import { findTokenHolder, requiresToken } from "../session/holders.ts"
-import { WrongTokens } from "../session/WrongTokens.ts"
+import { CurrentPolicy, findTokenHolder, requiresToken, tokenRequired } from "../guard.ts"
+import { isSecure, readSessionId, withoutSession, withSession, WrongTokens } from "../sessions.ts"
+import { loadOnUse } from "../wire.ts"
 
 const onTheWay = (change: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse) =>
   HttpApp.appendPreResponseHandler((_, response) => Effect.succeed(change(response)))
@@ -69,3 +68,23 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
           return { success: true as const }
         }))
   }))
+
+const loadChange = () => import("../../pipelines/settings.ts")
+const loadShow = () => import("../../pipelines/settings.ts")
+
+export const SettingsHandlers = HttpApiBuilder.group(BerthApi, "settings", (handlers) =>
+  handlers
+    .handle("listSettings", () => orApiError(loadOnUse(loadShow, ({ showSettings }) => showSettings)))
+    .handle(
+      "changeSettings",
+      ({ payload, urlParams }) =>
+        orApiError(
+          loadOnUse(loadChange, ({ changeSettings }) => changeSettings(payload, urlParams.plan === "true"))
+        )
+    ))
+
+export const NotifyHandlers = HttpApiBuilder.group(BerthApi, "notify", (handlers) =>
+  Effect.map(
+    Notifier,
+    (notifier) => handlers.handle("testNotify", ({ path }) => orApiError(notifier.test(path.name)))
+  ))

@@ -1,13 +1,9 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { AppRequest, Drift } from "../../schema/applications/Drift.ts"
-import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
-import { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
-import { Verification } from "../../schema/applications/Verify.ts"
-import { PlanHash } from "../../schema/basics/planHash.ts"
-import { omitNull } from "../answers/omitNull.ts"
-import { awaitRunOutcome, RunBrief } from "../answers/runOutcome.ts"
-import { defineTool } from "../answers/Tool.ts"
+import { Removal, RemovalRequest, Removed, Verification } from "../../schema/applications.ts"
+import { PlanHash } from "../../schema/basics.ts"
+import { AppRequest, Drift, PlatformPlan } from "../../schema/upsert.ts"
+import { awaitRunOutcome, defineTool, omitNull, RunBrief } from "../answers.ts"
 
 const declared = { ...AppRequest.fields, appName: omitNull(AppRequest.fields.appName) }
 const input = Schema.Struct(declared)

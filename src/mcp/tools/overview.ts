@@ -1,9 +1,17 @@
 import { Effect, Schema, Struct } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { describeCare } from "../../schema/NeedsCare.ts"
-import { ObservedApplication, ObservedProject, ObservedServer, ObservedStack, Overview } from "../../schema/Overview.ts"
-import { LocalProject } from "../../schema/projects/Project.ts"
-import { defineTool } from "../answers/Tool.ts"
+import {
+  describeCare,
+  ObservedApplication,
+  ObservedProject,
+  ObservedServer,
+  ObservedStack,
+  Overview
+} from "../../schema/overview.ts"
+import { LocalProject } from "../../schema/projects.ts"
+import { RunKind, RunState } from "../../schema/runs.ts"
+import { ProgramsRequest, ProjectPrograms } from "../../schema/trust.ts"
+import { defineTool, RunBrief, summarizeRun } from "../answers.ts"
 
 const ofStack = ObservedStack.omit("containerNames", "containerStates", "failing", "observedAt")
 
@@ -56,11 +64,83 @@ export const listProjects = defineTool({
   description: "The deployable projects of this machine, with the server and remote path that plan_deploy needs.",
   readOnly: true,
   input: Schema.Struct({}),
-  output: Schema.Struct({ projects: Schema.Array(LocalProject) }),
+  output: Schema.Struct({
+    projects: Schema.Array(Schema.Struct({
+      ...LocalProject.omit("environment", "environments", "problems").fields,
+      // Without their schemas, which every session would pay for.
+      environments: Schema.optionalWith(Schema.Unknown, { exact: true }),
+      problems: Schema.optionalWith(Schema.Unknown, { exact: true })
+    }))
+  }),
   call: () =>
     Effect.gen(function*() {
       const berth = yield* Berth
       const projects = yield* berth.use((api) => api.listProjects({}))
       return { projects }
     })
+})
+
+export const showPrograms = defineTool({
+  name: "show_programs",
+  title: "Show a project's programs",
+  description:
+    "Programs and links of a project that are used on Berth's machine, and which of them its user trusts: only that user " +
+    "can, with berth trust.",
+  readOnly: true,
+  input: Schema.Struct(ProgramsRequest.fields),
+  output: ProjectPrograms,
+  call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.showPrograms({ payload })))
+})
+
+const mostListed = 50
+
+const RunId = Schema.Struct({ id: Schema.NonEmptyString.annotations({ description: "The id of the run." }) })
+
+const Listed = Schema.Struct({
+  runs: Schema.Array(RunBrief.pick("id", "kind", "state", "subject", "requestedAt", "endedAt", "error")),
+  next: Schema.NullOr(Schema.String)
+})
+
+export const listRuns = defineTool({
+  name: "list_runs",
+  title: "List runs",
+  description: "Deploys, rollbacks, builds, pulls and upserts, the newest first. get_run tells one with its steps.",
+  readOnly: true,
+  input: Schema.Struct({
+    kind: Schema.optional(RunKind),
+    state: Schema.optional(RunState),
+    limit: Schema.optional(Schema.Int.pipe(Schema.between(1, mostListed))).annotations({
+      description: "Most runs to list; 10 unless given."
+    }),
+    before: Schema.optional(Schema.String).annotations({ description: "The `next` of the page before." })
+  }),
+  output: Listed,
+  call: ({ limit = 10, ...query }) =>
+    Effect.gen(function*() {
+      const berth = yield* Berth
+      const { next, runs } = yield* berth.use((api) => api.listRuns({ urlParams: { ...query, limit } }))
+      return { runs: runs.map(summarizeRun), next }
+    })
+})
+
+export const getRun = defineTool({
+  name: "get_run",
+  title: "Show a run",
+  description: "The steps of a run, and its result or error. A run continues whether or not anybody asks.",
+  readOnly: true,
+  input: RunId,
+  output: RunBrief,
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.getRun({ path })), summarizeRun))
+})
+
+export const cancelRun = defineTool({
+  name: "cancel_run",
+  title: "Cancel a run",
+  description:
+    "Stops a run at its next safe point; a deploy or rollback is undone, so that what ran before runs again. A " +
+    "run that waits never starts; one that has ended cannot be cancelled.",
+  readOnly: false,
+  input: RunId,
+  output: RunBrief,
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.cancelRun({ path })), summarizeRun))
 })

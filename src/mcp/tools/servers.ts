@@ -1,11 +1,10 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { DeployedProject } from "../../schema/servers/Container.ts"
-import { LogLines } from "../../schema/servers/Logs.ts"
-import { serverId } from "../../schema/words/describedFields.ts"
-import { fenceData } from "../answers/fenceData.ts"
-import { leastBytes, mostBytes, tailLogs, usualBytes } from "../answers/tailLogs.ts"
-import { defineTool } from "../answers/Tool.ts"
+import { LogLines } from "../../schema/logs.ts"
+import { DeployedProject } from "../../schema/stacks.ts"
+import { serverId } from "../../schema/validation.ts"
+import { formatBytes } from "../../schema/words.ts"
+import { defineTool, fenceData, leastBytes, mostBytes, tailLogs, usualBytes } from "../answers.ts"
 
 export const scanServer = defineTool({
   name: "scan_server",
@@ -20,6 +19,41 @@ export const scanServer = defineTool({
       const berth = yield* Berth
       const { deployed } = yield* berth.use((api) => api.scanServer({ path: { id } }))
       return { deployed }
+    })
+})
+
+export const serverDisk = defineTool({
+  name: "server_disk",
+  title: "Show what takes space on a server",
+  description: "Disks, images with their owners, logs, volumes. berth server prune frees space.",
+  readOnly: true,
+  input: Schema.Struct({ serverId: Schema.String }),
+  output: Schema.Struct({ uses: Schema.Array(Schema.String) }),
+  call: ({ serverId: id }) =>
+    Effect.gen(function*() {
+      const { buildCache, disks, images, logs, volumes } = yield* (yield* Berth).use((api) =>
+        api.serverDisk({ path: { id } })
+      )
+      const size = (bytes: number | null) => bytes === null ? "size not known" : formatBytes(bytes)
+      const uses = [
+        ...disks.map(({ bytes, inodes, inodesUsed, mount, used }) =>
+          `disk ${mount}: ${formatBytes(used)} of ${formatBytes(bytes)} used` +
+          (inodes === null ? "" : `, ${inodesUsed} of ${inodes} inodes`)
+        ),
+        ...images.map(({ bytes, id, names, owner }) =>
+          `image ${names.join(", ") || id}: ${size(bytes)}, ${owner.kind}${
+            owner.path === undefined ? "" : ` ${owner.path}`
+          }`
+        ),
+        ...logs.map(({ bytes, container, limit }) =>
+          `log of ${container}: ${size(bytes)}, ${limit === null ? "without limit" : `at most ${formatBytes(limit)}`}`
+        ),
+        ...volumes.map(({ bytes, name, usedBy }) =>
+          `volume ${name}: ${size(bytes)}, used by ${usedBy.join(", ") || "nobody"}`
+        ),
+        `build cache: ${size(buildCache.bytes)}`
+      ]
+      return { uses }
     })
 })
 

@@ -1,21 +1,153 @@
-import { Data, Deferred, Duration, Effect, Mailbox, Option, type Scope, Stream } from "effect"
-import { activateCommand, type Activation } from "../../remote/activation/activateCommand.ts"
-import { parseComposeError } from "../../remote/activation/parseComposeError.ts"
-import { type Bridge, parseBridges } from "../../remote/bridge/bridgeCommand.ts"
-import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { scrubServerOutput } from "../../remote/execute.ts"
-import { type ContainerState, parseInspect } from "../../remote/stack/inspectCommand.ts"
-import { DeployFailed } from "../../schema/deploy/Deploy.ts"
-import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { SshError } from "../../schema/servers/Ssh.ts"
-import { emitOutput } from "../../services/runs/events/emitOutput.ts"
+import { Array as Arr, Data, Deferred, Duration, Effect, Fiber, Mailbox, Option, type Scope, Stream } from "effect"
+import type { Activation } from "../../remote/activateCommand.ts"
+import { parseComposeError } from "../../remote/activation.ts"
+import { type Bridge, parseBridges } from "../../remote/bridge.ts"
+import type { ServerFacts } from "../../remote/deploy.ts"
+import { type ContainerState, parseInspect } from "../../remote/stack.ts"
+import { type ComposeDiffers, DeployFailed } from "../../schema/deploys.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import type { SshError } from "../../schema/ssh.ts"
+import { emitOutput } from "../../services/runs/events.ts"
 import type { Steps } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { describeStateAfter, halfway, requireUnchanged, stoppedHalfway, untouched } from "./failureState.ts"
-import { type KeptRelease, makeReleaseNotKept, parseKeptRelease } from "./keptRelease.ts"
-import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
+import { scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
+import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
+import { compareStep, makeCompareFailure } from "./expectedCompose.ts"
+
+/** Uploaded files are still at their temporary paths. */
+const requireUnchanged = "Nothing on the server was changed"
+
+/**
+ * Images were loaded and their names restored, or a bridge container was started and removed; nothing else was done.
+ */
+const untouched = "What ran before was not touched"
+
+/** The activation's output ended early or is incomplete. */
+export const stateUnknown = "What runs there now is unknown: the server finishes the deploy or undoes it by itself"
+
+/** Reason if an activation ended without a result. */
+export const stoppedHalfway = "the server stopped halfway"
+
+/** State on the server after the script itself was killed. */
+export const halfway = "What runs there now is unknown: deploy again, or run \"sh .berth/restore.sh\" in the remote " +
+  "path on the server, which puts the previous version back"
+
+/** Report of a failed activation about the server. */
+interface UndoReport {
+  readonly step: string
+  /** True if the previous version is restored. */
+  readonly isRestored: boolean
+  /** True if anything ran before. */
+  readonly wasRunning: boolean
+}
+
+/** Describes the server's state after a failed activation and its undo. */
+export const describeStateAfter = ({ isRestored, step, wasRunning }: UndoReport): string => {
+  if (!isRestored) {
+    return "The files of the previous version are back, but it did not start again: docker compose up -d in the " +
+      "remote path on the server starts it"
+  }
+  if (!wasRunning) return "Nothing was running before and nothing is now"
+  return ["load", compareStep, "backup", "beforeStart", "bridge"].includes(step)
+    ? "The previous version is still running"
+    : "The previous version is running again"
+}
+
+/** Reason of a failed activation in the words of the server; those of compose without its progress. */
+export const readFailure = (server: ServerAccess, step: string, words: string): string =>
+  scrubServerOutput(server, step === "start" || step === compareStep ? parseComposeError(words) : words)
+
+/** Describes the server's state after a failure that the server did not report. */
+export const describeStateWithin = (step: string): string => {
+  switch (step) {
+    case "build":
+    case "preflight":
+    case "beforeDeploy":
+    case "upload":
+    case "stage":
+      return requireUnchanged
+    case "pull":
+    case "backup":
+    case "bridge":
+      return untouched
+    case "health":
+      return "The new version was started and is left as it is"
+    default:
+      return stateUnknown
+  }
+}
+
+/** Releases on the server after an activation. */
+export interface KeptRelease {
+  /** The release that runs now. */
+  readonly release: Option.Option<string>
+  /** The release that ran before, if there was one. */
+  readonly before: Option.Option<string>
+  /** Reason why no release was recorded; empty if one was. */
+  readonly problem: string
+}
+
+/** Result without a release, with the reason. */
+const makeReleaseNotKept = (problem: string): KeptRelease => ({
+  release: Option.none(),
+  before: Option.none(),
+  problem
+})
+
+/** Reads the `release`, `before` and `unkept` lines of an activation. */
+const parseKeptRelease = (lines: ReadonlyArray<string>): KeptRelease => {
+  const value = (key: string) =>
+    Option.fromNullable(lines.find((line) => line.startsWith(`${key}\t`))?.slice(key.length + 1))
+  return {
+    release: value("release"),
+    before: value("before"),
+    problem: Option.getOrElse(value("unkept"), () => "")
+  }
+}
+
+/** Note for a result's message, with a leading space; empty if a release was recorded. */
+export const describeKeptRelease = ({ problem }: KeptRelease): string =>
+  problem === "" ? "" : ` It was not kept as a release, so a later rollback cannot come back to it: ${problem}.`
+
+/** Side effects of a start. */
+interface StartRemarks {
+  /** Warnings of compose, without duplicates. */
+  readonly warnings: ReadonlyArray<string>
+  /** Names of files that were removed. */
+  readonly removed: ReadonlyArray<string>
+}
+
+const mostTold = 5
+const longestWarning = 300
+
+/** The text of a warning: compose 2.x wraps it as `time="…" level=warning msg="…"`. */
+const textOf = (line: string): string => {
+  const wrapped = /\bmsg="((?:[^"\\]|\\.)*)/.exec(line)?.[1]
+  return wrapped === undefined ? line : wrapped.replaceAll(/\\(.)/g, "$1")
+}
+
+// Most older compose files cause this warning, and it has no effect.
+const isRelevant = (warning: string) => warning !== "" && !/attribute [`'"]?version[`'"]? is obsolete/.test(warning)
+
+/** Reads the `warning` and `removed` lines of an activation. */
+export const parseStartRemarks = (lines: ReadonlyArray<string>): StartRemarks => {
+  const values = (key: string) =>
+    lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
+  return {
+    warnings: Arr.dedupe(values("warning").map((line) => textOf(line).trim()).filter(isRelevant)),
+    removed: values("removed")
+  }
+}
+
+const some = (texts: ReadonlyArray<string>): string =>
+  texts.slice(0, mostTold).join(", ") + (texts.length > mostTold ? ` and ${texts.length - mostTold} more` : "")
+
+/** Sentences for a result's message, with a leading space; empty without remarks. */
+export const describeRemarks = ({ removed, warnings }: StartRemarks): string =>
+  (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${some(removed)}.`) +
+  (warnings.length === 0
+    ? ""
+    : ` Compose warns: ${some(warnings.map((text) => text.slice(0, longestWarning).replace(/\.$/, "")))}.`)
 
 /** The server could not load the image and has undone the attempt. */
 export class LoadFailed extends Data.TaggedError("LoadFailed")<{
@@ -36,25 +168,31 @@ const hookTime = (release: ReadonlyArray<string>) => {
   return Duration.seconds(Number(seconds))
 }
 
+/** Time that a backup takes at most, during which an activation is silent; zero without one. */
+const backupTime = (release: ReadonlyArray<string>) => Duration.hours(release.includes(backupLine) ? 12 : 0)
+
+/** Line of a release's manifest that makes an activation wait for a backup, before anything is replaced. */
+export const backupLine = "backup\tyes"
+
 /** Capacity of the buffer of unread lines. */
 const linesAhead = 256
 
 /** Facts of a server that an activation depends on; `deployed` lists the env files of the version being replaced. */
 export type ActivationFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "containerdStore" | "deployed">
 
-type Broken = DeployFailed | WatchedError
+type Broken = ComposeDiffers | DeployFailed | WatchedError
 
 /**
  * Temporary containers that take over the requests of services while these are recreated, with their first inspection.
  */
-export interface StartedBridges {
+interface StartedBridges {
   readonly bridges: ReadonlyArray<Bridge>
   readonly seen: ReadonlyArray<ContainerState>
 }
 
 /** An activation in progress on the server, stage by stage. */
 export interface RunningActivation {
-  /** Completes when the image is loaded. */
+  /** Completes when the image is loaded; an activation with a backup line waits then. */
   readonly loaded: Effect.Effect<void, LoadFailed | Broken>
   /** Completes when the hook before the start has ended; immediately if the activation has no `hook` line. */
   readonly hooked: Effect.Effect<void, LoadFailed | Broken>
@@ -71,6 +209,12 @@ export interface RunningActivation {
   /** Ends the input, so that a load in progress fails and is undone. Has no effect from the start on. */
   readonly cut: Effect.Effect<void>
 }
+
+/** Reads a stage in the background; the result awaits it, also again after an interruption. */
+const readInBackground = <A, E, R>(
+  stage: Effect.Effect<A, E, R>
+): Effect.Effect<Effect.Effect<A, E>, never, R | Scope.Scope> =>
+  Effect.map(Effect.forkScoped(Effect.exit(stage)), (fiber) => Effect.flatten(Fiber.join(fiber)))
 
 /**
  * Starts the activation. The server completes or undoes it even if the caller stops waiting. Output is read in the
@@ -92,9 +236,10 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
     ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message, state: untouched }))
   )
   const compose = { composeKind: composeKind === "none" ? "v2" as const : composeKind, composeVersion }
+  const { activateCommand } = yield* Effect.promise(() => import("../../remote/activateCommand.ts"))
   const command = activateCommand({ ...activation, ...compose, containerdStore }, server.useSudo)
   const process = yield* spawnWatched(server, command, {
-    silence: Duration.sum(silenceTimeout, hookTime(activation.release)),
+    silence: Duration.sum(silenceTimeout, Duration.sum(hookTime(activation.release), backupTime(activation.release))),
     ...fed === undefined ? {} : { input: fed }
   })
   const lines = yield* Mailbox.fromStream(process.lines, { capacity: linesAhead })
@@ -119,9 +264,9 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
         if (line.value.startsWith("failed\t")) {
           const [, step = stage, restored, before] = line.value.split("\t")
           const said = yield* rest
-          const reason = scrubServerOutput(server, step === "start" ? parseComposeError(said) : said) ||
-            "the server did not say why"
+          const reason = readFailure(server, step, said) || "the server did not say why"
           const state = describeStateAfter({ step, isRestored: restored === "yes", wasRunning: before === "running" })
+          if (step === compareStep) return yield* makeCompareFailure(server.name, reason, state)
           return yield* step === "load" ? new LoadFailed({ reason, state }) : new DeployFailed({ step, reason, state })
         }
         // Output of docker load and compose.
@@ -133,50 +278,35 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
 
   const hasBridges = activation.release.some((line) => line.startsWith("bridge\t"))
   const hasHook = activation.release.some((line) => line.startsWith("hook\t"))
+  const hasBackup = activation.release.includes(backupLine)
   const beforeStart = hasBridges ? "bridge" : "start"
-  const [loaded, hooked, bridged, started, seen] = yield* Effect.all([
-    Deferred.make<void, LoadFailed | Broken>(),
-    Deferred.make<void, LoadFailed | Broken>(),
-    Deferred.make<StartedBridges, LoadFailed | Broken>(),
-    Deferred.make<StartRemarks, LoadFailed | Broken>(),
-    Deferred.make<ReadonlyArray<ContainerState>, LoadFailed | Broken>()
-  ])
-  const kept = yield* Deferred.make<KeptRelease>()
-  const stages = Effect.gen(function*() {
-    yield* until("load", hasHook ? "beforeStart" : beforeStart)
-    yield* Deferred.succeed(loaded, undefined)
-    if (hasHook) yield* until("beforeStart", beforeStart)
-    yield* Deferred.succeed(hooked, undefined)
-    if (hasBridges) {
-      const lines = yield* until("bridge", "switch")
-      yield* Deferred.succeed(bridged, { bridges: parseBridges(lines), seen: parseInspect(lines.join("\n")) })
-      yield* until("switch", "start")
-    } else yield* Deferred.succeed(bridged, { bridges: [], seen: [] })
-    yield* Deferred.succeed(started, parseStartRemarks(yield* until("start", "health")))
-    yield* Deferred.succeed(seen, parseInspect((yield* until("health", "release")).join("\n")))
-    yield* Deferred.succeed(kept, parseKeptRelease(yield* until("release", "end")))
-  })
-  yield* stages.pipe(
-    Effect.catchAll((error) =>
-      Effect.all([
-        Deferred.fail(loaded, error),
-        Deferred.fail(hooked, error),
-        Deferred.fail(bridged, error),
-        Deferred.fail(started, error),
-        Deferred.fail(seen, error),
-        // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
-        Deferred.succeed(kept, makeReleaseNotKept(error.message))
-      ], { discard: true })
-    ),
-    Effect.forkScoped
+  const afterBackup = hasHook ? "beforeStart" : beforeStart
+  const loaded = yield* readInBackground(Effect.asVoid(until("load", hasBackup ? "backup" : afterBackup)))
+  const backedUp = Effect.zipRight(loaded, hasBackup ? Effect.asVoid(until("backup", afterBackup)) : Effect.void)
+  const hooked = yield* readInBackground(
+    Effect.zipRight(backedUp, hasHook ? Effect.asVoid(until("beforeStart", beforeStart)) : Effect.void)
   )
-  return {
-    loaded: Deferred.await(loaded),
-    hooked: Deferred.await(hooked),
-    bridged: Deferred.await(bridged),
-    started: Deferred.await(started),
-    seen: Deferred.await(seen),
-    keptRelease: Deferred.await(kept),
-    cut: Effect.asVoid(Deferred.succeed(cut, undefined))
-  }
+  const bridged = yield* readInBackground(Effect.zipRight(
+    hooked,
+    hasBridges
+      ? Effect.map(until("bridge", "switch"), (lines): StartedBridges => ({
+        bridges: parseBridges(lines),
+        seen: parseInspect(lines.join("\n"))
+      }))
+      : Effect.succeed<StartedBridges>({ bridges: [], seen: [] })
+  ))
+  const started = yield* readInBackground(bridged.pipe(
+    Effect.zipRight(hasBridges ? until("switch", "start") : Effect.void),
+    Effect.zipRight(Effect.map(until("start", "health"), parseStartRemarks))
+  ))
+  const seen = yield* readInBackground(
+    Effect.zipRight(started, Effect.map(until("health", "release"), (lines) => parseInspect(lines.join("\n"))))
+  )
+  const keptRelease = yield* readInBackground(
+    Effect.zipRight(seen, Effect.map(until("release", "end"), parseKeptRelease)).pipe(
+      // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
+      Effect.catchAll((error) => Effect.succeed(makeReleaseNotKept(error.message)))
+    )
+  )
+  return { loaded, hooked, bridged, started, seen, keptRelease, cut: Effect.asVoid(Deferred.succeed(cut, undefined)) }
 })

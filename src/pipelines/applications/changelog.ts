@@ -1,21 +1,36 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
-import { Change, ChangelogEntry, changelogFileName } from "../../schema/applications/Changelog.ts"
-import { RawEntry } from "../../schema/applications/PlatformFile.ts"
-import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import { capacity } from "../../schema/basics.ts"
+import type { ProjectFileInvalid } from "../../schema/projects.ts"
+import {
+  Change,
+  ChangelogEntry,
+  changelogFileName,
+  type ChangelogPage,
+  type ChangelogQuery,
+  RawEntry
+} from "../../schema/upsert.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { makeChangelogLock } from "../../services/locks/LockKey.ts"
-import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
-import { decodeJson } from "../../services/parsing/json.ts"
-import { readOwnFile, writeOwnFile } from "../projects/files/ownFiles.ts"
+import { type FileLocked, Locks, makeChangelogLock } from "../../services/locks/Locks.ts"
+import { redactJson, secretsInUse } from "../../services/masking.ts"
+import { decodeJson } from "../../services/parsing.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
+import { readOwnFile, writeOwnFile } from "../projects/ownFiles.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/programs.ts"
 
 const entriesIn = decodeJson(Schema.Array(Schema.Unknown))
+
 const recordedIn = Schema.decodeUnknownOption(
   Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
 )
+
 const snapshotIn = Schema.decodeUnknownOption(Schema.Struct({ appName: Schema.String, configSnapshot: RawEntry }))
+
 const entryIn = Schema.decodeUnknownOption(ChangelogEntry)
+
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
 const isText = (bytes: Uint8Array) =>
   Option.isSome(Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))())
 
@@ -113,4 +128,50 @@ export const findRecordedApplication = Effect.fn("findRecordedApplication")(func
 ): Effect.fn.Return<Option.Option<ChangelogEntry>, never, LocalFiles | Path.Path> {
   const entries = Array.getSomes((yield* recordedEntries(directory)).map(entryIn))
   return Array.findLast(entries, ({ appName, uuid }) => uuid === given || appName === given)
+})
+
+const mostMiB = capacity.ownFile / 1024 / 1024
+
+const usualLimit = 20
+
+const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
+
+/**
+ * Reads a page of a project's changelog, newest first. A missing changelog counts as empty; invalid entries are counted
+ * and left out.
+ */
+export const readChangelog = Effect.fn("readChangelog")(function*(
+  { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
+): Effect.fn.Return<ChangelogPage, DirectoryRefused | ProjectFileInvalid, LocalFiles | Path.Path | Settings> {
+  const directory = yield* resolveProjectDirectory(projectPath)
+  const text = Option.getOrElse(yield* readProjectText(directory, changelogFileName, { mostMiB }), () => "")
+  const file = (yield* Path.Path).join(directory, changelogFileName)
+  const source = yield* parseJsonSource(file, text.trim() === "" ? "[]" : text)
+  const { content } = source
+  if (!Array.isArray(content)) return yield* makeInvalidAt(source, [], "must be an array")
+  const decoded = content.map((each, index) => [index + 1, decodeEntry(each)] as const)
+  const known = decoded.flatMap(([number, entry]) =>
+    Option.match(entry, { onNone: () => [], onSome: (entry) => [{ number, ...entry }] })
+  )
+  const wanted = known.filter((entry) =>
+    (appName === undefined || entry.appName === appName) && (before === undefined || entry.number < before)
+  ).toReversed()
+  const page = wanted.slice(0, limit)
+  const last = page.at(-1)
+  const secrets = yield* secretsInUse
+  return {
+    entries: page.map((entry) => ({
+      ...entry,
+      changes: entry.changes.map((change) => ({
+        ...change,
+        old: redactJson(change.old, secrets),
+        new: redactJson(change.new, secrets)
+      })),
+      configSnapshot: Object.fromEntries(
+        Object.entries(entry.configSnapshot).map(([key, value]) => [key, redactJson(value, secrets)])
+      )
+    })),
+    next: last === undefined || wanted.length <= limit ? null : String(last.number),
+    unreadable: decoded.length - known.length
+  }
 })

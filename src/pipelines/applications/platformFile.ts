@@ -1,23 +1,30 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Predicate, Schema } from "effect"
-import {
-  type DeclaredApp,
-  PlatformEntry,
-  PlatformFileMissing,
-  type RawEntry
-} from "../../schema/applications/PlatformFile.ts"
-import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { describeIssues } from "../../schema/words/describeIssues.ts"
-import { quoteInput } from "../../schema/words/quoted.ts"
-import type { ValidationIssue } from "../../schema/words/validationIssues.ts"
+import { type BuildPack, declaredFields, RepositoryWord } from "../../schema/declaredFields.ts"
+import { type PathOutside, platformFileName, ProjectFileInvalid } from "../../schema/projects.ts"
+import type { SettingsError } from "../../schema/settings.ts"
+import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/upsert.ts"
+import { describeIssues, type ValidationIssue } from "../../schema/validation.ts"
+import type { Repository } from "../../schema/webhooks.ts"
+import { quoteInput } from "../../schema/words.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import type { TextPosition } from "../../services/parsing/ParseProblem.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
-import { permitPath } from "../projects/files/permitPath.ts"
-import { decodePart, makeInvalidAt, parseJsonSource } from "../projects/files/projectSource.ts"
-import { readProjectText } from "../projects/files/readProjectText.ts"
-import { maskEntries } from "./maskEntries.ts"
+import { redactJson, secretsInUse } from "../../services/masking.ts"
+import type { TextPosition } from "../../services/parsing.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { decodePart, makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
+import { permitPath } from "../projects/paths.ts"
+
+/** Entries of a project's `platform.json` for callers: every key, with the secrets in use masked. */
+export const maskEntries = (
+  entries: ReadonlyArray<RawEntry>
+): Effect.Effect<ReadonlyArray<RawEntry>, never, Settings> =>
+  Effect.map(
+    secretsInUse,
+    (secrets) =>
+      entries.map((entry) =>
+        Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, redactJson(value, secrets)]))
+      )
+  )
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
 const knownKeys = Object.keys(PlatformEntry.fields)
@@ -45,7 +52,7 @@ const filled = (raw: RawEntry) =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null && value !== ""))
 
 /** A file of entries, with the position of each part if it is known. */
-export interface EntriesSource {
+interface EntriesSource {
   readonly file: string
   readonly placeAt: (index: number, path: ReadonlyArray<PropertyKey>) => TextPosition | undefined
 }
@@ -119,3 +126,74 @@ export const findEntry = (
   appName === undefined || appName === null
     ? Array.head(apps)
     : Array.findFirst(apps, ({ entry }) => entry.name === appName)
+
+/** An entry of `platform.json`, with what the settings, the directory and defaults add to it. */
+export interface AppPlan {
+  readonly name: string
+  readonly raw: RawEntry
+  /** Entry as declared; `plannedValue` fills in the default of a field. */
+  readonly entry: PlatformEntry
+  readonly warnings: ReadonlyArray<string>
+  readonly buildPack: BuildPack
+  readonly repository: Repository
+  readonly gitUrl: string
+  readonly branch: string
+  readonly port: Option.Option<number>
+  readonly domain: Option.Option<string>
+  readonly server: Option.Option<string>
+  readonly service: Option.Option<string>
+}
+
+/** Plans an entry whose repository is known. */
+export const planEntryWith = (
+  { entry, raw, warnings }: DeclaredApp,
+  repository: Repository,
+  gitUrl: string
+): AppPlan => ({
+  name: entry.name,
+  raw,
+  entry,
+  warnings,
+  buildPack: entry.buildpack ?? declaredFields.buildpack.fallback,
+  repository,
+  gitUrl,
+  branch: entry.branch ?? declaredFields.branch.fallback,
+  port: Option.fromNullable(entry.port),
+  domain: Option.fromNullable(entry.domain),
+  server: Option.fromNullable(entry.server),
+  service: Option.fromNullable(entry.service)
+})
+
+/** Address of a repository: `git@host:port/owner/name.git`. */
+export const buildGitUrl = Effect.fn("buildGitUrl")(function*(
+  { name, owner }: Repository
+): Effect.fn.Return<string, SettingsError, Settings> {
+  const settings = yield* Settings
+  const host = yield* settings.get("gitHost.sshHost")
+  const port = yield* settings.get("gitHost.sshPort")
+  return `git@${host}:${port}/${owner}/${name}.git`
+})
+
+/** Fills in the defaults of an entry from the format, the settings and the project's directory. */
+export const planEntry = Effect.fn("planEntry")(function*(
+  projectPath: string,
+  declared: DeclaredApp
+): Effect.fn.Return<AppPlan, ProjectFileInvalid | SettingsError, Settings | Path.Path> {
+  const { entry } = declared
+  const path = yield* Path.Path
+  const settings = yield* Settings
+  const name = entry.repo ?? path.basename(path.resolve(projectPath))
+  if (!Schema.is(RepositoryWord)(name)) {
+    return yield* new ProjectFileInvalid({
+      file: path.join(projectPath, platformFileName),
+      reason: `${quoteInput(entry.name)}: repo: the directory's name, ${
+        quoteInput(name)
+      }, is not a repository name: set repo`
+    })
+  }
+  const owner = yield* (entry.gitOwner === undefined
+    ? settings.get("gitHost.owner")
+    : Effect.succeed(entry.gitOwner))
+  const repository = { owner, name }
+  return planEntryWith(declared, repository, yield* buildGitUrl(repository))
+})

@@ -1,21 +1,24 @@
-import { Effect, Option } from "effect"
-import type { ArchiveName, ImageSource } from "../../remote/activation/activateCommand.ts"
-import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import { isImageName } from "../../remote/isImageName.ts"
-import { computeSha256 } from "../../services/bytes/sha256.ts"
-import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Chunk, Duration, Effect, Option, Stream } from "effect"
+import type { ArchiveName, ImageSource } from "../../remote/activation.ts"
+import { drainCommand, type ServerFacts } from "../../remote/deploy.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
+import { computeCompressionRatio, computeSha256 } from "../../services/bytes.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { execute, isImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
-import { failIfChanged } from "./failIfChanged.ts"
-import { type ImageArchive, readImageArchive } from "./imageArchive.ts"
-import { streamImageTar } from "./imageTar.ts"
-import type { EngineFacts } from "./partialLoad.ts"
+import { isBuiltArchive, isBuiltRecord, readBuiltRecord } from "./builtArchive.ts"
+import { failIfChanged, type ImageArchive, readImageArchive } from "./images.ts"
 import {
+  buildImageTar,
   buildTransferTar,
   decidePart,
+  type EngineFacts,
   listIncomingIds,
   type PartialTransfer,
+  streamImageTar,
   withAllLayers
-} from "./partialTransfer.ts"
+} from "./imageTar.ts"
 
 /** Way in which an archive's images get to a server. */
 export type Transfer =
@@ -23,6 +26,8 @@ export type Transfer =
   | { readonly kind: "none" }
   /** The server has the images; only their names have to be set. */
   | { readonly kind: "names" }
+  /** The same for images that the server has built, which can come from nowhere else. */
+  | { readonly kind: "built" }
   /** The layers that the server lacks are streamed into `docker load`. */
   | PartialTransfer
   /** The whole archive is streamed into `docker load`. */
@@ -45,7 +50,10 @@ export const listArchiveNames = ({ images }: Pick<ImageArchive, "images">): Read
 export const readArchive = (
   file: DeployFile
 ): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles> =>
-  readImageArchive(file.path).pipe(
+  Effect.suspend(
+    (): Effect.Effect<ImageArchive, Effect.Effect.Error<ReturnType<typeof readImageArchive>>, LocalFiles> =>
+      isBuiltRecord(file) ? readBuiltRecord(file.path) : readImageArchive(file.path)
+  ).pipe(
     Effect.tapError((error) => Effect.logDebug(`${file.name} is sent whole`, "reason" in error ? error.reason : error)),
     Effect.option,
     Effect.map(Option.filter((archive) => {
@@ -89,7 +97,8 @@ export const decideTransfer = (
   mode: "auto" | "full"
 ): Transfer => {
   if (file === undefined) return { kind: "none" }
-  if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
+  if (isBuiltRecord(file)) return { kind: "built" }
+  if (mode === "full" || Option.isNone(archive)) return { kind: isBuiltArchive(file) ? "whole" : "file" }
   const ids = new Set(facts.serverImages.map(({ id }) => id))
   if ([...resolveImageIds(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
   // The whole archive is smaller if it is compressed.
@@ -127,11 +136,28 @@ export const computeTransferSize = (transfer: Transfer, file: DeployFile | undef
 export const computeFullSize = (transfer: Transfer, file: DeployFile | undefined): number =>
   transfer.kind === "layers" && transfer.leftOut.size === 0 ? transfer.size : file?.size ?? 0
 
+/** Everything that an archive of builds holds, under the names that its images have for the server. */
+const buildWholeTar = (archive: ImageArchive) =>
+  buildImageTar(
+    archive.images.flatMap(({ configId, directLayout, repoTags }) =>
+      Option.toArray(Option.map(directLayout, (layout) => ({ configId, layout, names: repoTags })))
+    ),
+    new Set()
+  )
+
 /** Input that the server loads: a part of the archive or all of it, in lent chunks. */
-export const openTransferInput = (transfer: Transfer, file: DeployFile | undefined, run: string) =>
+export const openTransferInput = (
+  transfer: Transfer,
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  run: string
+) =>
   Effect.gen(function*() {
     if (transfer.kind === "layers") return yield* streamImageTar(transfer.archive, buildTransferTar(transfer, run))
     if (transfer.kind !== "whole" || file === undefined) return undefined
+    if (isBuiltArchive(file) && Option.isSome(archive)) {
+      return yield* streamImageTar(archive.value, buildWholeTar(archive.value))
+    }
     return failIfChanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
   })
 
@@ -139,6 +165,8 @@ const sourceOf = (transfer: Transfer): ImageSource["from"] => {
   switch (transfer.kind) {
     case "layers":
       return transfer.isIncoming ? "incoming" : "part"
+    case "built":
+      return "names"
     default:
       return transfer.kind
   }
@@ -179,3 +207,89 @@ export const buildImageSource = (
     expected: computeSha256(answers.map((answer) => `${answer}\n`).join(""))
   }
 }
+
+const sampleSize = 256 * 1024
+/** Compression must bring a transfer below this share of its size to be worth the processor time on both sides. */
+const mostShare = 0.8
+
+/** Largest range of an archive that a transfer reads; none if the archive itself is compressed. */
+const largestRange = (transfer: Transfer, file: DeployFile | undefined) => {
+  if (transfer.kind === "whole" && file !== undefined) return Option.some({ start: 0, end: file.size })
+  if (transfer.kind !== "layers" || transfer.archive.gzip) return Option.none()
+  const ranges = transfer.images.flatMap(({ layout }) =>
+    [...layout.blobs].flatMap(([digest, blob]) =>
+      "bytes" in blob || transfer.leftOut.has(digest)
+        ? []
+        : [{ start: blob.member.end - blob.member.size, end: blob.member.end }]
+    )
+  )
+  return Option.fromNullable(ranges.toSorted((one, other) => other.end - other.start - (one.end - one.start))[0])
+}
+
+/** Checks on a sample of a transfer's largest part whether compression makes it smaller. */
+const isCompressible = Effect.fn("archive.isCompressible")(function*(
+  transfer: Transfer,
+  file: DeployFile | undefined
+): Effect.fn.Return<boolean, LocalFileFailed, LocalFiles> {
+  // Members of a compressed archive are sent decompressed.
+  if (transfer.kind === "layers" && transfer.archive.gzip) return true
+  const range = largestRange(transfer, file)
+  if (file === undefined || Option.isNone(range)) return false
+  const { end, start } = range.value
+  const offset = Math.max(start, Math.floor((start + end - sampleSize) / 2))
+  const files = yield* LocalFiles
+  const chunks = yield* Stream.runCollect(
+    files.stream(file.path, { offset, bytes: Math.min(sampleSize, end - offset) })
+  )
+  return computeCompressionRatio(Buffer.concat(Chunk.toReadonlyArray(chunks))) < mostShare
+})
+
+const probeSize = 1024 * 1024
+/** 200 Mbit/s in bytes per second; on a faster line, compression is the bottleneck. */
+const fastLine = 25_000_000
+const probes = 2
+/** A probe that takes longer has measured enough. */
+const probeTimeout = "5 seconds"
+
+/** Sends bytes to a server; returns the seconds that took. */
+const secondsFor = (server: ServerAccess, bytes: number) =>
+  Effect.map(
+    Effect.timed(
+      execute(server, drainCommand, { stdin: Stream.make(new Uint8Array(bytes)), timeout: probeTimeout })
+    ),
+    ([took]) => Duration.toSeconds(took)
+  )
+
+/**
+ * Checks whether the line to a server is slow enough for compression to save time, by sending at most 2 MiB. Must not
+ * run beside another transfer, which would distort the result and take channels.
+ */
+const isSlowLine = Effect.fn("deploy.isSlowLine")(function*(
+  server: ServerAccess
+): Effect.fn.Return<boolean, RemoteCommandFailed | SshError, Ssh> {
+  // Subtracts the duration of the command itself.
+  const isSlow = Effect.zipWith(
+    secondsFor(server, 1),
+    secondsFor(server, probeSize),
+    (command, probe) => probe - command > probeSize / fastLine
+  ).pipe(Effect.catchTag("RemoteTimeout", () => Effect.succeed(true)))
+  // Repeats a slow result, because a busy moment makes a fast line look slow.
+  return yield* Effect.repeat(isSlow, { while: (slow) => slow, times: probes - 1 })
+})
+
+/** Transfers below this size in bytes take less time than the measurement can save. */
+const smallest = 8_000_000
+
+/** Checks whether a transfer arrives earlier when it is compressed on the way. */
+export const shouldCompress = Effect.fn("deploy.shouldCompress")(function*(
+  server: ServerAccess,
+  transfer: Transfer,
+  file: DeployFile | undefined
+): Effect.fn.Return<boolean, never, LocalFiles | Ssh> {
+  if (computeTransferSize(transfer, file) < smallest) return false
+  // Measures the line only if the result matters. Errors of the file or the line surface when it is sent.
+  return yield* isCompressible(transfer, file).pipe(
+    Effect.flatMap((is) => is ? isSlowLine(server) : Effect.succeed(false)),
+    Effect.orElseSucceed(() => false)
+  )
+})

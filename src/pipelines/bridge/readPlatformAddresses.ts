@@ -1,11 +1,11 @@
 import type { Path } from "@effect/platform"
 import { Array, Effect, Either, Option } from "effect"
-import { quoteInput } from "../../schema/words/quoted.ts"
+import { quoteInput } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
-import { findPlatformServer } from "../upsert/inputs/target.ts"
+import { findPlatformServer } from "../upsert/step.ts"
 
 // Longest wait of a deploy for an unreachable platform.
 const timeout = "3 seconds"

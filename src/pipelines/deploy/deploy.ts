@@ -1,50 +1,213 @@
 import type { Path } from "@effect/platform"
-import { Effect, Option } from "effect"
-import type { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
-import type {
+import { Array, Duration, Effect, Either, Option, type Stream } from "effect"
+import type { ImageSource } from "../../remote/activation.ts"
+import { formatManifest, type ReleaseManifest } from "../../remote/releases.ts"
+import {
+  ComposeDiffers,
   DeployFailed,
   DeployLocked,
-  DeployRequest,
+  DeployPlanMoved,
+  type DeployRequest,
   DeployResult,
-  OnUnhealthy,
-  PullPolicy
-} from "../../schema/deploy/Deploy.ts"
-import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { pluralize } from "../../schema/words/pluralize.ts"
+  type OnUnhealthy,
+  type PullPolicy
+} from "../../schema/deploys.ts"
+import { withEnvironment } from "../../schema/environments.ts"
+import { type BuildResult, ProjectFileInvalid } from "../../schema/projects.ts"
+import type { ReleaseSource } from "../../schema/releases.ts"
+import type { Run, RunFailure } from "../../schema/runs.ts"
+import { secretsDirectory } from "../../schema/secrets.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import { describeStack, DockerUnusable } from "../../schema/stacks.ts"
+import { formatBytes, pluralize } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
-import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
-import { countSent } from "../../services/metrics/metrics.ts"
+import { type FileLocked, Locks, makeBuildLock, makeRemotePathLock } from "../../services/locks/Locks.ts"
+import { scrubSecrets } from "../../services/masking.ts"
+import { countSent } from "../../services/metrics.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import type { Instance } from "../../services/runs/Instance.ts"
-import { RunRequest } from "../../services/runs/RunRequest.ts"
-import { Runs } from "../../services/runs/Runs.ts"
-import { scrubSecrets } from "../../services/secrets/secretsInUse.ts"
+import { type Instance, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
+import { makeStageExecutor, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
-import { describeKeptRelease } from "../activation/keptRelease.ts"
-import { limitConcurrentDeploys } from "../activation/limitConcurrentDeploys.ts"
-import { describeRemarks } from "../activation/startRemarks.ts"
-import { shouldCompress } from "../archive/shouldCompress.ts"
-import { computeFullSize } from "../archive/transfer.ts"
-import { toBridgeRefusedResult } from "../bridge/BridgeRefused.ts"
-import { restoreRoutes } from "../bridge/restoreRoutes.ts"
-import { runLocalHook } from "../hooks/localHooks.ts"
-import { sumFileSizes } from "../projects/deployFiles.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "../projects/files/resolveProjectDirectory.ts"
-import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
-import { activateProject } from "./activateProject.ts"
-import { checkPlan } from "./containerPlan.ts"
-import { decideDeploy, findDeployRefusal } from "./decideDeploy.ts"
-import type { DeployDecision } from "./DeployDecision.ts"
-import type { DeployTarget } from "./deployFacts.ts"
-import { stage } from "./deployStage.ts"
-import { pullImages } from "./pullImages.ts"
-import { buildDeploySpec } from "./reconcileDeploy.ts"
-import { uploadFiles } from "./uploadFiles.ts"
+import {
+  activate,
+  backupLine,
+  describeKeptRelease,
+  describeRemarks,
+  describeStateWithin,
+  LoadFailed
+} from "../activation/activate.ts"
+import { listExpectedCompose } from "../activation/expectedCompose.ts"
+import { awaitHealth, readHealthOptions, readReleaseHealthOptions, toHealthOutcome } from "../activation/health.ts"
+import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
+import { reconcileActivation } from "../activation/recover.ts"
+import { finishDeploy, formatKeepReleases, makeActivations } from "../activation/unhealthy.ts"
+import { computeFullSize, shouldCompress } from "../archive/transfer.ts"
+import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
+import { BridgeRefused, describeRollouts, toBridgeRefusedResult } from "../bridge/rollout.ts"
+import { buildStartHookLines, runAfterDeploy, runLocalHook, stopHookWhenCancelled } from "../hooks.ts"
+import { listSecretFiles, listServiceMounts } from "../projects/broughtFiles.ts"
+import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
+import { requireTrust } from "../projects/programs.ts"
+import { listEnvFileNames } from "../projects/projects.ts"
+import { linkToPort, mostUrls } from "../projects/urls.ts"
+import { findSecretMemory } from "../secrets/secretMemory.ts"
+import {
+  type PlaceRefused,
+  readReleases,
+  requireConfirmation,
+  resolveProjectPlaceToChange
+} from "../servers/servers.ts"
+import { decideDeploy, decideOnUnhealthy, type DeployDecision, type DeployTarget, findDeployRefusal } from "./decide.ts"
+import { checkPlan } from "./plan.ts"
+import { type DeployPlan, planDeploy } from "./preflight.ts"
+import { loadImages, pullImages, uploadFiles } from "./send.ts"
+
+// Releases share larger files, and all files if there are more than this number.
+const mostCopied = 1_000
+const largestCopied = 64 * 1024
+
+/** Manifest of the release that a deploy of this plan records on the server. */
+export const buildReleaseManifest = (
+  { backups, bridged = [], compose, envFiles, files, healthTimeout, references, secrets = [] }: Pick<
+    DeployPlan,
+    "backups" | "bridged" | "compose" | "envFiles" | "files" | "healthTimeout" | "references" | "secrets"
+  >,
+  by: string,
+  environment: string | undefined,
+  source: Option.Option<ReleaseSource> = Option.none()
+): ReleaseManifest => {
+  const forCompose = new Set([...compose.fileNames, ...envFiles])
+  const others = files.filter(({ name }) => !forCompose.has(name))
+  const [small, large] = Array.partition(others, ({ size }) => others.length > mostCopied || size > largestCopied)
+  const running = new Set(compose.services.filter(({ runs }) => runs).map(({ name }) => name))
+  return {
+    by,
+    composeFiles: compose.fileNames,
+    profiles: compose.profiles,
+    projectName: compose.projectName ?? "",
+    variableFiles: compose.variableFiles,
+    mounts: [
+      ...listServiceMounts(references),
+      ...secrets.flatMap(({ as, isNeeded, name, services }) =>
+        as === "file" && isNeeded
+          ? services.filter((service) => running.has(service)).map((service) => ({
+            path: `${secretsDirectory}/${name}`,
+            service
+          }))
+          : []
+      )
+    ],
+    privateFiles: listSecretFiles(references, files.map(({ name }) => name)),
+    healthMillis: Option.map(healthTimeout, Duration.toMillis),
+    services: compose.services,
+    bridged,
+    envFiles: envFiles.filter((name) => !compose.fileNames.includes(name)),
+    files: small.map(({ name }) => name),
+    largeFiles: large.map(({ name }) => name),
+    ...Option.match(source, { onNone: () => ({}), onSome: (source) => ({ source }) }),
+    ...withEnvironment({ environment }),
+    backups: backups?.definition ?? ""
+  }
+}
+
+/** Runs a step whose failure fails the deploy: `Deploy failed at <step>: …`. */
+const stage = makeStageExecutor((name, error) => {
+  if (error instanceof DeployFailed || error instanceof DeployLocked || error instanceof DeployPlanMoved) return error
+  if (error instanceof BridgeRefused || error instanceof ComposeDiffers) return error
+  const status = error instanceof ProjectFileInvalid ? error.status : 500
+  const state = error instanceof LoadFailed ? error.state : describeStateWithin(name)
+  return new DeployFailed({ step: name, reason: error.message, state, status })
+})
+
+/**
+ * Loads the images, starts the stack and waits for its health. Rolls an unhealthy stack back if `onUnhealthy` says so.
+ */
+const activateProject = (
+  target: DeployTarget,
+  decision: DeployDecision,
+  { checkout, isCompressed, uploaded }: {
+    readonly checkout: Option.Option<ReleaseSource>
+    readonly isCompressed: boolean
+    readonly uploaded: ReadonlyArray<DeployFile>
+  },
+  by: string
+) =>
+  Effect.gen(function*() {
+    const { server } = target
+    const { facts, healthOptions, onUnhealthy, plan } = decision
+    const deployed = { ...facts, deployed: plan.envFiles }
+    const activations = yield* makeActivations(target, deployed)
+    const { run } = yield* Steps
+    const hookLines = buildStartHookLines(plan.hooks, run)
+    const stoppable = stopHookWhenCancelled(target, hookLines)
+    const bridging = yield* makeBridging(target, decision.rollouts, facts.hasBridge === true)
+    const { backups } = decision
+    const backing = backups === undefined
+      ? undefined
+      : yield* Effect.flatMap(loadDeployBackup, ({ makeBacking }) => makeBacking(target, backups, by))
+    const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
+      Effect.gen(function*() {
+        const release = [
+          ...formatManifest(buildReleaseManifest(plan, by, target.environment, checkout)),
+          yield* formatKeepReleases(onUnhealthy),
+          ...decision.missingContexts.map((name) => `context\t${name}`),
+          ...backing === undefined ? [] : [backupLine],
+          ...hookLines,
+          ...bridging.lines
+        ]
+        return yield* activations.begin(activate(server, facts, {
+          run,
+          remotePath: target.remotePath,
+          composeFile: plan.compose.fileName,
+          source,
+          stagedFiles: uploaded.length,
+          envFiles: listEnvFileNames(plan, facts),
+          images: plan.images,
+          release,
+          expected: listExpectedCompose(plan)
+        }, input))
+      })
+    const started = Effect.gen(function*() {
+      const { activation, sent } = yield* stage(
+        "load",
+        stoppable(loadImages(server, decision, isCompressed, begin)),
+        ({ detail }) => detail
+      )
+      const { remark: before } = backing === undefined
+        ? { remark: "" }
+        : yield* stage("backup", backing.take, ({ detail }) => detail)
+      if (hookLines.length > 0) {
+        yield* stage("beforeStart", stoppable(activation.hooked), () => "done")
+      }
+      if (bridging.lines.length > 0) {
+        yield* stage("bridge", bridging.lead(activation, healthOptions), (detail) => detail)
+      }
+      // From here on the server replaces files, so the run can next be stopped safely after the start.
+      const remarks = yield* uncancellable(stage("start", activation.started, () => plan.compose.fileNames.join(", ")))
+      const health = yield* stage(
+        "health",
+        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, healthOptions)),
+        toHealthOutcome
+      )
+      const keptRelease = yield* activation.keptRelease
+      const judged = yield* runAfterDeploy(target, plan.hooks, health, keptRelease.release)
+      const result = yield* finishDeploy(target, {
+        facts: deployed,
+        health: judged,
+        keptRelease,
+        onUnhealthy
+      })
+      return { before, keptRelease, remarks, result, sent }
+    })
+    const backed = backing === undefined ? started : backing.takenBack(started)
+    const [{ before, ...done }, remark] = yield* bridging.ledBack(
+      activations.undoWhenCancelled(bridging.takenBack(backed))
+    )
+    return { ...done, remark: before + describeRollouts(decision.rollouts) + remark }
+  })
 
 /** Choices of a request that take precedence over `container.json` and the settings. */
 interface DeployOverrides {
@@ -56,21 +219,22 @@ interface DeployOverrides {
 /** Decides the deploy and acquires the lock of the remote path; changes nothing. */
 const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrides) =>
   Effect.gen(function*() {
-    const { directory, remotePath, server } = target
+    const secrets = yield* findSecretMemory(planHash)
     const decided = Effect.gen(function*() {
-      const decision = yield* decideDeploy(server, directory, remotePath, {
+      const decision = yield* decideDeploy(target, {
         isPlanned: planHash !== undefined,
+        secrets,
         ...overrides
       })
       if (planHash !== undefined) yield* checkPlan(planHash, target, decision)
-      const refusal = findDeployRefusal(decision, directory)
+      const refusal = findDeployRefusal(decision, target.directory)
       return Option.isNone(refusal) ? decision : yield* refusal.value
     })
     const ready = yield* decided
-    const revision = yield* acquireDeployLock(server, remotePath)
+    const revision = yield* acquireDeployLock(target)
     // A deploy that finished before the lock was acquired makes the facts stale. A plan is checked against facts read
     // under the lock.
-    if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(server, remotePath))
+    if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(target))
     return revision === ready.facts.revision && planHash === undefined && ready.facts.hasBridge !== true
       ? ready
       : yield* decided
@@ -78,12 +242,12 @@ const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrid
 
 /** Pulls images and uploads everything else that is not streamed into `docker load`, next to the files in use. */
 const uploadProject = (
-  { remotePath, server }: DeployTarget,
+  target: DeployTarget,
   { facts, plan, toPull, transfer }: DeployDecision
 ) =>
   Effect.gen(function*() {
     if (toPull.length > 0) {
-      const pulled = Effect.scoped(pullImages(server, remotePath, toPull, facts.containerdStore))
+      const pulled = Effect.scoped(pullImages(target, toPull, facts.containerdStore))
       yield* stage("pull", pulled, () => toPull.join(", "))
     }
     const archive = plan.archive === undefined ? [] : [plan.archive]
@@ -92,15 +256,26 @@ const uploadProject = (
     const [uploaded, isCompressed] = yield* stage(
       "upload",
       Effect.all([
-        uploadFiles(server, remotePath, files, facts.fileHashes),
-        shouldCompress(server, transfer, plan.archive)
+        uploadFiles(target, files, facts.fileHashes),
+        shouldCompress(target.server, transfer, plan.archive)
       ]),
       ([sent]) => `${pluralize(sent.length, "file")}, ${formatBytes(sumFileSizes(sent))} of ${formatBytes(all)}`
     )
     return { uploaded, all, isCompressed }
   })
 
-const describeTarget = ({ remotePath, server }: DeployTarget) => `${remotePath} on "${server.name}"`
+const loadDeployBackup = Effect.promise(() => import("../backups/backups.ts"))
+
+const readCheckout = (directory: string) =>
+  Effect.flatMap(Effect.promise(() => import("./readSource.ts")), ({ readSource }) => readSource(directory))
+
+/** Links to the fixed TCP ports that the started services publish. */
+const listUrls = ({ host }: ServerAccess, { services }: DeployPlan["compose"]): ReadonlyArray<string> =>
+  services.filter(({ runs }) => runs)
+    .flatMap(({ ports }) => ports)
+    .filter(({ protocol }) => protocol === "tcp")
+    .flatMap(({ address, first: port }) => linkToPort(host, { address, port, isEncrypted: port === 443 }))
+    .slice(0, mostUrls)
 
 const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) =>
   Effect.gen(function*() {
@@ -114,15 +289,24 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
       const ran = runLocalHook(target, "beforeDeploy", hooks.beforeDeploy, hooks.timeout)
       yield* stage("beforeDeploy", ran, (detail) => detail)
     }
-    const upload = yield* uploadProject(target, decision)
+    const [upload, checkout] = yield* Effect.all([uploadProject(target, decision), readCheckout(target.directory)], {
+      concurrency: 2
+    })
     const { all, uploaded } = upload
-    const { keptRelease, remark, remarks, result, sent } = yield* activateProject(target, decision, upload, by)
+    const { keptRelease, remark, remarks, result, sent } = yield* activateProject(
+      target,
+      decision,
+      { ...upload, checkout },
+      by
+    )
     const bytes = sumFileSizes(uploaded) + sent
     yield* countSent(bytes, all)
     const names = uploaded.map(({ name }) => name)
-    const { archive } = decision.plan
+    const { archive, compose } = decision.plan
+    const urls = result.success ? listUrls(target.server, compose) : []
     return {
       ...result,
+      ...urls.length === 0 ? {} : { urls },
       uploadedFiles: sent === 0 || archive === undefined ? names : [...names, archive.name],
       message: [
         result.message,
@@ -137,32 +321,114 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
     }
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("BridgeRefused", toBridgeRefusedResult(`${describeTarget(target)} was not deployed`))
+    Effect.catchTag("BridgeRefused", toBridgeRefusedResult(`${describeStack(target)} was not deployed`))
   )
+
+const buildStage = makeStageExecutor((step, error) =>
+  new DeployFailed({ step, reason: error.message, state: describeStateWithin(step) })
+)
+
+/** Builds before a deploy, which a failed build ends. */
+const buildFirst = <E extends { readonly message: string }, R>(
+  directory: string,
+  builder: Effect.Effect<BuildResult, E, R>
+) =>
+  Effect.gen(function*() {
+    const { describeBuild } = yield* loadBuild
+    const built = Effect.flatMap(
+      builder,
+      (result) =>
+        result.success
+          ? Effect.succeed(result)
+          : new DockerUnusable({ reason: `the build ended with ${describeBuild(result)}` })
+    )
+    yield* buildStage("build", (yield* Locks).withLock(makeBuildLock(directory))(built), describeBuild)
+  })
+
+const loadBuild = Effect.promise(() => import("../build.ts"))
 
 /**
  * Deploys a project to a server: preflight, upload, load, start, health. A failure from `load` on is undone, so that the
  * previous version runs again; `onUnhealthy` decides about a stack that starts and stays unhealthy.
  */
 export const deploy = Effect.fn("deploy")(function*(
-  { onUnhealthy, planHash, projectPath, pull, remotePath, serverId }: DeployRequest
+  { build, confirm, onUnhealthy, planHash, pull, ...request }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
-  DeployFailed | DeployLocked | DeployPlanMoved | DirectoryRefused | FileLocked | RunFailure | StackRefused,
+  | ComposeDiffers
+  | DeployFailed
+  | DeployLocked
+  | DeployPlanMoved
+  | FileLocked
+  | PlaceRefused
+  | RunFailure,
   Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Platform | Runs | Instance | Locks
 > {
-  const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
-  const directory = yield* resolveProjectDirectory(projectPath)
+  const target = yield* resolveProjectPlaceToChange(request)
+  const { directory, environment, remotePath, server } = target
+  yield* requireConfirmation(target, confirm)
+  yield* requireTrust(directory, "deploy", environment ?? null)
+  const { projectPath } = request
+  const builder = build === true
+    ? Option.some(
+      yield* Effect.flatMap(loadBuild, (build) => build.findBuilder(directory, projectPath, environment, server))
+    )
+    : Option.none()
   const { requestedBy } = yield* RunRequest
   const overrides = {
     planHash: planHash ?? undefined,
     pull: pull ?? undefined,
     onUnhealthy: onUnhealthy ?? undefined
   }
-  const program = limitConcurrentDeploys(server)(
-    deployTo({ server, directory, remotePath: path }, overrides, requestedBy.name)
-  )
+  const deployed = limitConcurrentDeploys(server)(deployTo(target, overrides, requestedBy.name))
+  const program = Option.match(builder, {
+    onNone: () => deployed,
+    onSome: (builder) => Effect.zipRight(buildFirst(directory, builder), deployed)
+  })
   // The recorded request includes the override, so that it still applies when a restarted service recovers the run.
-  const request = { projectPath, remotePath, serverId: server.id, onUnhealthy }
-  return yield* (yield* Runs).run(buildDeploySpec(server, directory, path, request), program)
+  const recorded = { projectPath, remotePath, serverId: server.id, onUnhealthy, environment }
+  return yield* (yield* Runs).run(buildDeploySpec(target, recorded), program)
 })
+
+/** Specification of a deploy's run, apart from its program. */
+export const buildDeploySpec = (
+  target: DeployTarget,
+  request: DeployRequest
+): RunSpec<DeployResult, typeof DeployResult.Encoded> => ({
+  kind: "deploy",
+  key: makeRemotePathLock(target),
+  subject: {
+    projectPath: target.directory,
+    serverId: target.server.id,
+    remotePath: target.remotePath,
+    ...withEnvironment(request)
+  },
+  request,
+  result: DeployResult,
+  afterRestart: "reconcile"
+})
+
+/**
+ * Recovers an interrupted deploy from the release that the server recorded, since the project's files may have changed.
+ */
+export const reconcileDeploy = (
+  target: DeployTarget,
+  left: Run,
+  { onUnhealthy }: Pick<DeployRequest, "onUnhealthy"> = {}
+) =>
+  reconcileActivation(target, left, (kept) =>
+    Effect.gen(function*() {
+      const plan = yield* Effect.either(planDeploy(target.directory, target.environment, target.server.id))
+      const releases = yield* Effect.orElseSucceed(readReleases(target), () => [])
+      const release = Option.flatMapNullable(kept, (id) => releases.find((one) => one.id === id))
+      const services = Option.isSome(release) ? release.value.manifest.services : (yield* plan).compose.services
+      const healthOptions = Option.isSome(release)
+        ? yield* readReleaseHealthOptions(release.value)
+        : yield* readHealthOptions((yield* plan).healthTimeout)
+      return {
+        services,
+        healthOptions,
+        done: `Deployed to ${describeStack(target)}`,
+        onUnhealthy: yield* decideOnUnhealthy(onUnhealthy, Option.getOrUndefined(Either.getRight(plan))?.onUnhealthy)
+      }
+    })).pipe(restoreRoutesAfter(target, left))

@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
-import type { Health } from "../../schema/Health.ts"
-import { version } from "../../schema/version.ts"
+import type { Health } from "../../schema/overview.ts"
+import { version } from "../../schema/session.ts"
 
 /**
  * Health of the service: its uptime since `startedAt` (milliseconds since 1970) and, with `deep`, its dependencies.
@@ -10,7 +10,7 @@ export const health = Effect.fn("health")(function*({ deep, startedAt }: { deep:
   const shallow: Health = { status: "ok", version, uptimeSeconds }
   if (!deep) return shallow
   // Loaded on demand, because few requests are deep.
-  const { checkDependencies } = yield* Effect.promise(() => import("./checkDependencies.ts"))
+  const { checkDependencies } = yield* Effect.promise(() => import("./checks.ts"))
   const dependencies = yield* checkDependencies
   const found: Health = {
     ...shallow,

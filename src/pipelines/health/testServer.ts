@@ -1,23 +1,24 @@
 import { Clock, Effect, Either, Option, Redacted } from "effect"
-import type { JumpRefused } from "../../schema/servers/JumpRefused.ts"
 import {
   type Credentials,
   type ServerAccess,
+  type ServerCheck,
+  type ServerForbidden,
   type ServerInput,
+  type ServerTest,
+  type ServerTestRequest,
   type ServerUnresolved,
   usualSshPort
-} from "../../schema/servers/Server.ts"
-import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
-import type { ServerForbidden } from "../../schema/servers/ServerToStore.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { scrubText } from "../../services/secrets/scrubText.ts"
-import { listServerSecrets } from "../../services/secrets/secretsInUse.ts"
-import { hasReference } from "../../services/settings/read/reference.ts"
+} from "../../schema/servers.ts"
+import type { SettingsError } from "../../schema/settings.ts"
+import type { JumpRefused } from "../../schema/ssh.ts"
+import { listServerSecrets, scrubText } from "../../services/masking.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
+import { hasReference } from "../../services/settings/settingValue.ts"
 import { FirstContact, type PresentedKey } from "../../services/ssh/FirstContact.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { resolveJumpHost } from "../servers/resolveJumpHost.ts"
-import { checkDocker } from "./checkDocker.ts"
+import { resolveJumpHost } from "../servers/servers.ts"
+import { checkDocker } from "./checks.ts"
 
 type Secret = Redacted.Redacted | undefined
 
@@ -43,6 +44,19 @@ const keptCredentials = (
       })
   })
 
+/** Host key that the settings require, for the same address and route. */
+const requiredHostKey = (
+  { host, jump, port }: Pick<ServerInput, "host" | "jump" | "port">,
+  stored: Option.Option<StoredAccess>
+): Effect.Effect<Pick<ServerAccess, "hostKey">> =>
+  Effect.gen(function*() {
+    if (Option.isNone(stored)) return {}
+    const { jump: standing, server } = stored.value
+    const isSame = server.host === host && server.port === port &&
+      (jump === undefined || Option.contains(yield* Effect.option(standing), jump))
+    return isSame && server.hostKey !== undefined ? { hostKey: server.hostKey } : {}
+  })
+
 /** Server to test. Stored credentials are only sent to the host, port and user that they are stored for. */
 const accessOf = (input: ServerInput) =>
   Effect.gen(function*() {
@@ -58,12 +72,14 @@ const accessOf = (input: ServerInput) =>
     const kept = yield* keptCredentials({ host, port, username, jump: input.jump }, stored)
     const access: ServerAccess = {
       ...given,
+      ...yield* requiredHostKey({ host, port, jump: input.jump }, stored),
       ...(via === undefined ? {} : { via }),
       credentials: withValue({
         password: secretOf(input.password, kept.password),
         sudoPassword: secretOf(input.sudoPassword, kept.sudoPassword),
         passphrase: secretOf(input.passphrase, kept.passphrase),
         privateKey: privateKey === undefined ? kept.privateKey : privateKey || undefined,
+        keyText: privateKey === undefined ? kept.keyText : undefined,
         agent: input.agent === undefined ? kept.agent : input.agent ?? undefined
       })
     }

@@ -5,16 +5,14 @@ import {
   parseContents,
   parseInventory,
   type RemoteFile
-} from "../../remote/compare/compareCommand.ts"
-import { execute, makeCommandFailed } from "../../remote/execute.ts"
-import type { ChangedFile } from "../../schema/deploy/ChangedFile.ts"
-import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+} from "../../remote/compare.ts"
+import type { ChangedFile } from "../../schema/deploys.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { toWholeText } from "../compare/difference.ts"
-import { isHashedOnly, listReadableTexts, showDifference } from "../compare/showDifference.ts"
-import { isSecretName } from "../projects/files/secretName.ts"
+import { execute, makeCommandFailed, type Ssh } from "../../services/ssh/Ssh.ts"
+import { isSecretName } from "../projects/files.ts"
+import { isHashedOnly, listReadableTexts, showDifference, toWholeText } from "../textDiffs.ts"
 
 /** A directory of a server whose files are compared. */
 export interface Side {
@@ -74,19 +72,23 @@ const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: 
 /**
  * Adds the differences in each changed file, as far as the caller of the current request may see them.
  * @param envFiles names of the files whose values are never shown
+ * @param privateFiles names of the files whose texts are never shown
  */
 export const withDifferences = Effect.fn("releases.withDifferences")(function*(
   server: ServerAccess,
   [from, to]: readonly [from: Side, to: Side],
   [before, after]: readonly [from: Inventory, to: Inventory],
   files: ReadonlyArray<Pick<ChangedFile, "change" | "name">>,
-  envFiles: ReadonlyArray<string>
+  envFiles: ReadonlyArray<string>,
+  privateFiles: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyArray<ChangedFile>, RemoteCommandFailed | SshError, Settings | Ssh> {
   const secrets = new Set(envFiles)
   const isSecret = (name: string) => secrets.has(name) || isSecretName(name)
   const sizeOf = (name: string) => Math.max(before.get(name)?.size ?? 0, after.get(name)?.size ?? 0)
   const wanted = listReadableTexts(
-    files.filter(({ change, name }) => change !== "same" && !isHashedOnly(name, isSecret))
+    files.filter(({ change, name }) =>
+      change !== "same" && !isHashedOnly(name, isSecret) && !privateFiles.includes(name)
+    )
       .map(({ name }) => ({ name, size: sizeOf(name) }))
   )
   const shown = new Set(wanted)

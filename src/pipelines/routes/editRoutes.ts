@@ -1,28 +1,39 @@
 import { Either, Option } from "effect"
-import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
-import { addLines, findNamedLine, removeLines, withSections } from "./editRouteLines.ts"
-import { hasRouteTo } from "./hasRouteTo.ts"
-import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
+import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes.ts"
+import {
+  computeProxyShape,
+  isSameShape,
+  type Line,
+  listMapEntries,
+  printLines,
+  type ProxyText,
+  readProxy,
+  Refusal,
+  RouteEdit,
+  type SectionChange
+} from "./proxyText.ts"
 import {
   findRoutersForDomain,
   findRoutersUsingMiddleware,
   findRoutersUsingService,
   hasHostRule,
+  hasRouteTo,
   listDomainTargets,
   listRouterDomains,
   listRouteTargets,
   listSectionNames
 } from "./queryProxy.ts"
-import { Refusal } from "./Refusal.ts"
-import { RouteEdit } from "./RouteEdit.ts"
 import {
+  addLines,
+  findNamedLine,
   formatRedirectRouter,
   formatTarget,
   redirectMiddleware,
+  removeLines,
   renderRouterLines,
-  renderServiceLines
+  renderServiceLines,
+  withSections
 } from "./routeLines.ts"
-import { computeProxyShape, isSameShape, listMapEntries, type SectionChange } from "./yamlEntries.ts"
 
 const readRoute = makeRouteDecoder(Route)
 const readName = makeRouteDecoder(RouteNamed)

@@ -1,4 +1,17 @@
-import { Clock, Context, Data, type Duration, Effect, Equivalence, Option, Random } from "effect"
+import {
+  Clock,
+  Context,
+  Data,
+  type Duration,
+  Effect,
+  Either,
+  Equivalence,
+  Option,
+  Random,
+  Ref,
+  Schedule,
+  Schema
+} from "effect"
 import {
   buildStagedNames,
   discardStaged,
@@ -7,13 +20,92 @@ import {
   readProxyFile,
   type Staged,
   writeProxyFile
-} from "../../remote/proxy/proxyFileCommands.ts"
-import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/routes/Route.ts"
-import { ConnectionLost, RemoteTimeout, type SshError } from "../../schema/servers/Ssh.ts"
-import { uncancellable } from "../../services/runs/uncancellable.ts"
+} from "../../remote/proxy.ts"
+import {
+  ProxyFileBusy,
+  type ProxyFileError,
+  ProxyFileNotWritten,
+  ProxyFileUnfit,
+  ProxyFileUnreadable,
+  ProxySettingsInvalid,
+  RouteBridged,
+  RouteInvalid,
+  RouteTaken,
+  TargetAddress
+} from "../../schema/routes.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import type { SettingsError } from "../../schema/settings.ts"
+import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/ssh.ts"
+import { type FileLocked, Locks, makeProxyLock } from "../../services/locks/Locks.ts"
+import { uncancellable } from "../../services/runs/Steps.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
-import type { ProxyLocation } from "./proxyLocation.ts"
+import { Refusal, RouteEdit } from "./proxyText.ts"
+
+/** Proxy file and its server. */
+export interface ProxyLocation {
+  readonly server: ServerAccess
+  readonly file: string
+}
+
+const isAddress = Schema.decodeUnknownEither(TargetAddress)
+
+/** Default target address of routes. */
+export const targetAddress: Effect.Effect<string, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const address = yield* settings.get("proxy.targetIp")
+    if (Either.isRight(isAddress(address))) return address
+    return yield* new ProxySettingsInvalid({
+      reason: `The setting proxy.targetIp in ${settings.file} must be an IP address or a host name`
+    })
+  }
+)
+
+/** Id of the proxy file's server: the configured one, else the one at the target address, else the only one. */
+const serverId = Effect.gen(function*() {
+  const settings = yield* Settings
+  const configured = yield* settings.find("proxy.server")
+  if (Option.isSome(configured)) return configured.value
+  const servers = yield* settings.servers
+  const targetIp = yield* settings.find("proxy.targetIp")
+  const found = servers.find(({ host }) => Option.contains(targetIp, host)) ??
+    (servers.length === 1 ? servers[0] : undefined)
+  if (found !== undefined) return found.id
+  const why = servers.length === 0
+    ? "no server is stored"
+    : `none of the ${servers.length} stored servers has proxy.targetIp as its host`
+  return yield* new ProxySettingsInvalid({
+    reason:
+      `Which server holds the proxy file? ${why}: set proxy.server in ${settings.file} to the id or the name of one`
+  })
+})
+
+/** Server that the proxy runs on, from the settings. */
+export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const id = yield* serverId
+    return yield* Effect.catchTags(settings.server(id), {
+      ServerNotFound: () =>
+        new ProxySettingsInvalid({
+          reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id or name`
+        }),
+      ServerAmbiguous: ({ message }) =>
+        new ProxySettingsInvalid({ reason: `The setting proxy.server in ${settings.file}: ${message}` })
+    })
+  }
+)
+
+/** Server and path of the proxy file, from the settings. */
+export const proxyLocation: Effect.Effect<ProxyLocation, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const file = yield* settings.get("proxy.configFile")
+    return { server: yield* proxyServer, file }
+  }
+)
 
 /** The file has changed since it was read; nothing was written. */
 export class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
@@ -38,7 +130,7 @@ const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect
 type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError
 
 /** Shared read of the proxy file for concurrent observations. */
-class SharedReading extends Context.Tag("berth/SharedReading")<
+export class SharedReading extends Context.Tag("berth/SharedReading")<
   SharedReading,
   (home: ProxyLocation) => Effect.Effect<string, ReadFailure>
 >() {}
@@ -143,7 +235,7 @@ const stage = (
  * Replaces the text of the proxy file in place and verifies it; after any failure the file has either the old or the
  * new text. Fails with `ProxyFileChanged` if it has neither.
  */
-export const writeProxyText = (
+const writeProxyText = (
   home: ProxyLocation,
   texts: { readonly before: string; readonly after: string }
 ) =>
@@ -161,3 +253,76 @@ export const writeProxyText = (
     if (!cleansUp(exit)) yield* discard
     yield* outcome(home)(exit)
   }).pipe(uncancellable, Effect.withSpan("ProxyFile.write", { attributes: { file: home.file } }))
+
+export type EditFailure =
+  | ProxyFileError
+  | RouteInvalid
+  | RouteTaken
+  | SettingsError
+  | SshError
+  | RemoteFileFailed
+  | FileLocked
+
+export type EditServices = Settings | Ssh | Sftp | Locks
+
+/** Converts a refusal into an error that names the file and its server. */
+export const toProxyFileError = ({ file, server }: ProxyLocation) =>
+  Refusal.$match({
+    Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
+    Unfit: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
+    Bridged: ({ port, routeName }) => new RouteBridged({ file, server: server.name, routeName, port }),
+    Taken: (refusal): RouteTaken | RouteInvalid | ProxyFileUnfit | RouteBridged => new RouteTaken(refusal),
+    Invalid: ({ reason }) => new RouteInvalid({ reason })
+  })
+
+export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
+
+/** Previews an edit: the file before and after it. Writes nothing. */
+export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
+  decide: (text: string) => Either.Either<RouteEdit, Refusal>
+) {
+  const home = yield* proxyLocation
+  const before = yield* readProxyText(home)
+  return { home, before, edit: yield* Either.mapLeft(decide(before), toProxyFileError(home)) }
+})
+
+// Another Berth or an operator may write between read and write: the edit is then repeated on the new text.
+const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 millis")), Schedule.recurs(6))
+
+/** Preconditions of an edit. */
+interface EditPreconditions<E> {
+  /** Text on which the edit was decided: saves a read while the file still has it. */
+  readonly before: Option.Option<string>
+  /** Fails if the edit is not the planned one; called again if the file was changed meanwhile. */
+  readonly matchesPlan: (edit: RouteEdit) => Effect.Effect<void, E>
+}
+
+/**
+ * Edits the proxy file with a pure function of its text. Edits of a file are serialized within this process and among
+ * all Berth processes.
+ */
+export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
+  decide: (text: string) => Either.Either<RouteEdit, Refusal>,
+  foreseen: EditPreconditions<E> = { before: Option.none(), matchesPlan: () => Effect.void }
+): Effect.fn.Return<RouteEdit, EditFailure | E, EditServices> {
+  const locks = yield* Locks
+  const home = yield* proxyLocation
+  const known = yield* Ref.make(foreseen.before)
+  const attempt = Effect.gen(function*() {
+    const text = yield* Ref.getAndSet(known, Option.none())
+    const before = Option.isSome(text) ? text.value : yield* readProxyText(home)
+    const edit = yield* Either.mapLeft(decide(before), toProxyFileError(home))
+    yield* foreseen.matchesPlan(edit)
+    if (RouteEdit.$is("Edited")(edit)) yield* writeProxyText(home, { before, after: edit.text })
+    return edit
+  })
+  return yield* attempt.pipe(
+    Effect.retry({ while: (error) => error instanceof ProxyFileChanged, schedule: again }),
+    Effect.mapError((error) =>
+      error instanceof ProxyFileChanged
+        ? new ProxyFileBusy({ file: home.file, server: home.server.name, reason: "somebody else keeps changing it" })
+        : error
+    ),
+    locks.withLock(makeProxyLock(home.server, home.file))
+  )
+})

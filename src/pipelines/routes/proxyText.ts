@@ -1,8 +1,21 @@
-import { Either } from "effect"
-import { type Document, isAlias, isMap, isScalar, visit, type YAMLMap } from "yaml"
-import { limits } from "../../schema/words/limits.ts"
-import { parseYaml } from "../../services/parsing/yaml.ts"
-import { Refusal } from "./Refusal.ts"
+import { Data, Either } from "effect"
+import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, visit, type YAMLMap } from "yaml"
+import { limits } from "../../schema/basics.ts"
+import { parseYaml } from "../../services/parsing.ts"
+
+/**
+ * Reason why a proxy file is not edited. `Broken`: it was not valid YAML before. `Unfit`: it lacks something that the
+ * edit needs, or would lose something. `Bridged`: a bridge currently serves its requests. `Taken`: the name is used for
+ * something else. `Invalid`: the route itself is invalid.
+ */
+export type Refusal = Data.TaggedEnum<{
+  Broken: { readonly line: number | null; readonly reason: string }
+  Unfit: { readonly line: number | null; readonly reason: string }
+  Bridged: { readonly routeName: string; readonly port: number }
+  Taken: { readonly routeName: string; readonly reason: string }
+  Invalid: { readonly reason: string }
+}>
+export const Refusal = Data.taggedEnum<Refusal>()
 
 /** A line of the file. Its terminator is empty only at the end of a file without a final newline. */
 export interface Line {
@@ -34,7 +47,7 @@ export const readMapValue = (map: unknown, key: string): unknown =>
   isMap(map) ? map.items.find((pair) => readPairKey(pair.key) === key)?.value : undefined
 
 export const isBlank = (text: string) => /^[ \t]*$/.test(text)
-export const isComment = (text: string) => /^[ \t]*#/.test(text)
+const isComment = (text: string) => /^[ \t]*#/.test(text)
 export const measureIndent = (text: string) => text.length - text.replace(/^ +/, "").length
 
 /** Position of an alias without an earlier anchor. */
@@ -130,3 +143,138 @@ export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
 /** Text of the file; adds a terminator to a former last line. */
 export const printLines = (bom: string, lines: ReadonlyArray<Pick<Line, "text" | "end">>): string =>
   bom + lines.map(({ end, text }) => text + end).join("")
+
+/** A section of the `http` mapping: index of its header line, and of the first line after the section. */
+export interface Section {
+  readonly name: string
+  readonly header: number
+  readonly end: number
+}
+
+// Two spaces and the name, followed by at most an empty mapping and a comment.
+const headerPattern = /^  ([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+\{[ \t]*\})?(?:[ \t]+#.*|[ \t]*)$/
+
+/** True for a line with content other than a comment. */
+export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text) || isComment(text))
+
+/** True if a line ends the section before it: content at the same depth or above. */
+const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || measureIndent(line.text) <= 2)
+
+/** Sections whose header lines have exactly two spaces of indent, in the order of the file. */
+export const findSections = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
+  const found: Array<Section> = []
+  let end = lines.length
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const line = lines[index]
+    if (line === undefined) continue
+    const name = line.http && !line.literal ? headerPattern.exec(line.text)?.[1] : undefined
+    if (name !== undefined) found.push({ name, header: index, end })
+    if (endsSection(line)) end = index
+  }
+  return found.toReversed()
+}
+
+/** True if a line belongs to its section: content, or a comment at the depth of the entries. */
+const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && measureIndent(line.text) > 2)
+
+/** Index after the last line that belongs to the section; only blank lines and comments follow up to its end. */
+export const findSectionEnd = (lines: ReadonlyArray<Line>, { end, header }: Section): number =>
+  lines.slice(header, end).findLastIndex(isOwn) + header + 1
+
+/** Header without an empty mapping, so that entries may follow. */
+export const openSectionHeader = (header: Line): Line => ({
+  ...header,
+  text: header.text.replace(/:[ \t]+\{[ \t]*\}/, ":")
+})
+
+/** The header of a section without entries: a bare `routers:` would be null, which the proxy refuses. */
+export const closeSectionHeader = (header: Line): Line => ({
+  ...header,
+  text: openSectionHeader(header).text.replace(":", ": {}")
+})
+
+/** Key at the beginning of a line, and its indent. */
+export const parseKeyLine = (
+  { literal, text }: Line
+): { readonly indent: number; readonly key: string } | undefined => {
+  const found = literal ? null : /^([ \t]*)(["']?)([A-Za-z0-9_][A-Za-z0-9_-]*)\2[ \t]*:(?=[ \t]|$)/.exec(text)
+  return found?.[1] === undefined || found[3] === undefined ? undefined : { indent: found[1].length, key: found[3] }
+}
+
+/** Value of a YAML node without its notation, for `sameShape`. */
+export type Shape = string | null | ReadonlyArray<Shape>
+
+/** An entry of a section: its name, and the values of its key and content. */
+interface ShapeEntry {
+  readonly name: string | undefined
+  readonly shape: Shape
+}
+
+/** Changes of an edit to the entries of one section of the `http` mapping. */
+export type SectionChange = (section: string, entries: ReadonlyArray<ShapeEntry>) => ReadonlyArray<ShapeEntry>
+
+const properties = (node: unknown): Shape =>
+  isScalar(node) || isCollection(node) ? [node.tag ?? "", node.anchor ?? ""] : null
+
+const shapeOf = (node: unknown): Shape => {
+  if (isAlias(node)) return ["alias", node.source]
+  if (isScalar(node)) {
+    const text = typeof node.value === "string" ? node.value : node.source ?? String(node.value)
+    return ["scalar", typeof node.value, text, properties(node)]
+  }
+  if (isMap(node)) return ["map", properties(node), listMapEntries(node).map(({ shape }) => shape)]
+  if (isSeq(node)) return ["seq", properties(node), node.items.map(shapeOf)]
+  return null
+}
+
+/** Entries of a mapping; empty for a missing or empty mapping. */
+export const listMapEntries = (map: unknown): ReadonlyArray<ShapeEntry> =>
+  isMap(map)
+    ? map.items.map(({ key, value }) => ({ name: readPairKey(key), shape: [shapeOf(key), shapeOf(value)] }))
+    : []
+
+const isEmpty = (node: unknown) => node === null || (isScalar(node) && node.value === null)
+
+/** Treats `routers:` and `routers: {}` as the same empty section. */
+const sectionShape = (key: unknown, value: unknown, change: SectionChange): Shape =>
+  isMap(value) || isEmpty(value)
+    ? [
+      shapeOf(key),
+      properties(value) ?? ["", ""],
+      change(readPairKey(key) ?? "", listMapEntries(value)).map((entry) => entry.shape)
+    ]
+    : [shapeOf(key), shapeOf(value)]
+
+const httpShape = (http: YAMLMap, change: SectionChange): Shape => [
+  properties(http),
+  http.items.map(({ key, value }) => sectionShape(key, value, change))
+]
+
+/** Value of a proxy file with the changes of its sections applied. */
+export const computeProxyShape = (
+  { document, http }: ProxyText,
+  change: SectionChange = (_, entries) => entries
+): Shape => {
+  const root: unknown = document.contents
+  if (http === undefined) return shapeOf(root)
+  if (root === http) return httpShape(http, change)
+  if (!isMap(root)) return shapeOf(root)
+  return root.items.map(({ key, value }) => [shapeOf(key), value === http ? httpShape(http, change) : shapeOf(value)])
+}
+
+/** True if two nodes have equal values in the same order. */
+export const isSameShape = (one: Shape, other: Shape): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Result of an edit of a proxy file: unchanged, with the reason, or the new text. `warnings` are sentences for users. */
+export type RouteEdit = Data.TaggedEnum<{
+  Unchanged: {
+    readonly reason: "route_exists" | "route_not_found" | "domain_routed" | "routed_elsewhere"
+    readonly warnings: ReadonlyArray<string>
+  }
+  Edited: {
+    readonly change: "inserted" | "replaced" | "removed"
+    readonly text: string
+    readonly warnings: ReadonlyArray<string>
+  }
+}>
+export const RouteEdit = Data.taggedEnum<RouteEdit>()

@@ -1,5 +1,14 @@
+import { Either } from "effect"
 import { isMap, isScalar, isSeq } from "yaml"
-import { type ProxyText, readMapValue, readPairKey } from "./proxyText.ts"
+import type { ListedRoute, Route } from "../../schema/routes.ts"
+import { listMapEntries, type ProxyText, readMapValue, readPairKey, readProxy, type Shape } from "./proxyText.ts"
+import {
+  formatRedirectRouter,
+  formatTarget,
+  redirectMiddleware,
+  renderRouterLines,
+  renderServiceLines
+} from "./routeLines.ts"
 
 const textOf = (node: unknown): string | undefined =>
   isScalar(node) && typeof node.value === "string" ? node.value : undefined
@@ -41,7 +50,7 @@ const authority = (url: string): string | undefined => {
 }
 
 /** Targets of a service: each server's `host:port`. */
-export const listServiceServers = (service: unknown): ReadonlyArray<string> => {
+const listServiceServers = (service: unknown): ReadonlyArray<string> => {
   const balancer = readMapValue(service, "loadBalancer")
   return itemsOf(readMapValue(balancer, "servers")).flatMap((server) =>
     authority(textOf(readMapValue(server, "url")) ?? "") ?? []
@@ -93,7 +102,7 @@ export const findRoutersUsingService = (proxy: ProxyText, service: string): Read
   routersThat(proxy, (router) => readRouterService(router) === service)
 
 /** Middlewares of a router; `a@file` becomes `a`. */
-export const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
+const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
   itemsOf(readMapValue(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
 
 /** The routers that use a middleware. */
@@ -106,4 +115,128 @@ export const findMissingMiddlewares = (proxy: ProxyText, router: string): Readon
   return listMiddlewares(readSectionEntries(proxy, "routers").get(router)).filter((name) =>
     !name.includes("@") && !defined.has(name)
   )
+}
+
+/** A route of the proxy file, without its declaring applications. */
+export type FoundRoute = Omit<ListedRoute, "applications">
+
+const longestRule = 300
+
+/** Entries of a file's sections, by section and name. */
+const shapesOf = (proxy: ProxyText): ReadonlyMap<string, Shape> =>
+  new Map(
+    ["routers", "services"].flatMap((section) =>
+      listMapEntries(readMapValue(proxy.http, section)).map(({ name, shape }) => [`${section} ${name}`, shape] as const)
+    )
+  )
+
+/** Parses a target into its address and port. */
+const parseTarget = (target: string) => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
+  const targetIp = bracketed ?? plain
+  return targetIp === undefined ? undefined : { targetIp, port: Number(port) }
+}
+
+/** Names of the routes whose entries have exactly the form that Berth writes. */
+const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute, "madeBy">>): ReadonlySet<string> => {
+  const candidates = routes.flatMap(({ domains: [domain, ...more], routeName, targets: [target, ...others] }) => {
+    const place = target === undefined ? undefined : parseTarget(target)
+    return domain === undefined || place === undefined || more.length > 0 || others.length > 0
+      ? []
+      : [{ routeName, domain, ...place }]
+  })
+  const text = [
+    "http:",
+    "  routers:",
+    ...candidates.flatMap(renderRouterLines),
+    "  services:",
+    ...candidates.flatMap(renderServiceLines)
+  ].join("\n")
+  const expected = Either.match(readProxy(text), { onLeft: () => new Map<string, Shape>(), onRight: shapesOf })
+  const found = shapesOf(proxy)
+  const isAsWritten = (key: string) =>
+    expected.has(key) && JSON.stringify(expected.get(key)) === JSON.stringify(found.get(key))
+  return new Set(
+    candidates.flatMap(({ routeName }) =>
+      [`routers ${routeName}`, `routers ${formatRedirectRouter(routeName)}`, `services ${routeName}`].every(isAsWritten)
+        ? [routeName]
+        : []
+    )
+  )
+}
+
+/**
+ * Lists the routes of a proxy file in its order. A router that only redirects plain http belongs to the route that it
+ * is named after.
+ */
+export const readRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
+  const routers = readSectionEntries(proxy, "routers")
+  const services = readSectionEntries(proxy, "services")
+  const defined = readSectionEntries(proxy, "middlewares")
+  const redirects = new Set([...routers.keys()].map(formatRedirectRouter).filter((name) => routers.has(name)))
+  const routes = [...routers].flatMap(([routeName, router]) => {
+    if (redirects.has(routeName)) return []
+    const redirect = routers.get(formatRedirectRouter(routeName))
+    const rule = readRouterRule(router)
+    const service = readRouterService(router)
+    const used = [...listMiddlewares(router), ...listMiddlewares(redirect)]
+    return [{
+      routeName,
+      domains: [...new Set(parseRuleHosts(rule))],
+      rule: rule.length > longestRule ? `${rule.slice(0, longestRule)}…` : rule,
+      targets: service === undefined ? [] : [...listServiceServers(services.get(service))],
+      redirects: redirect !== undefined,
+      missingMiddlewares: [...new Set(used)].filter((name) => !name.includes("@") && !defined.has(name))
+    }]
+  })
+  const ours = writtenByBerth(proxy, routes)
+  return routes.map((route) => ({ ...route, madeBy: ours.has(route.routeName) ? "berth" : "other" }))
+}
+
+/**
+ * True if a proxy file routes a domain to a target: by the route with this name if it serves the domain, else by any
+ * router for the domain. Routers that only redirect plain http do not count.
+ */
+export const hasRouteTo = (proxy: ProxyText, { domain, routeName, ...place }: Route): boolean => {
+  const routers = readSectionEntries(proxy, "routers")
+  const services = readSectionEntries(proxy, "services")
+  const serving = findRoutersForDomain(proxy, domain).filter((name) =>
+    !listMiddlewares(routers.get(name)).includes(redirectMiddleware)
+  )
+  const decisive = serving.includes(routeName) ? [routeName] : serving
+  return decisive.some((name) => {
+    const service = readRouterService(routers.get(name))
+    return service !== undefined &&
+      listServiceServers(services.get(service)).includes(formatTarget(place).toLowerCase())
+  })
+}
+
+const address = /^(https?|h2c):\/\/([^/?#@]*?)(?::(\d{1,5}))?(?=[/?#]|$)/i
+const schemePort = (scheme: string) => (scheme.toLowerCase() === "https" ? 443 : 80)
+
+/** Host and port of a server's URL. */
+export const parseHostAndPort = (url: string) => {
+  const [, scheme, host, port] = address.exec(url) ?? []
+  return scheme === undefined || host === undefined
+    ? undefined
+    : { host: host.toLowerCase(), port: port === undefined ? schemePort(scheme) : Number(port) }
+}
+
+/** True if a server's URL has this port and one of these hosts. */
+export const isUrlOfPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
+  const place = parseHostAndPort(url)
+  return place !== undefined && place.port === port && hosts.includes(place.host)
+}
+
+/** Replaces the port of a URL. The scheme's default port is omitted, so that a move and its reverse cancel out. */
+export const withPort = (url: string, port: number): string =>
+  url.replace(
+    address,
+    (_, scheme: string, host: string) => `${scheme}://${host}${port === schemePort(scheme) ? "" : `:${port}`}`
+  )
+
+/** False if the URL has a redundant port, which a move and its reverse would remove. */
+export const isReversible = (url: string) => {
+  const [, scheme = "", , port] = address.exec(url) ?? []
+  return port === undefined || (Number(port) !== schemePort(scheme) && String(Number(port)) === port)
 }

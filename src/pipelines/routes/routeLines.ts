@@ -1,4 +1,18 @@
-import type { Route } from "../../schema/routes/Route.ts"
+import { Either } from "effect"
+import type { Route } from "../../schema/routes.ts"
+import {
+  closeSectionHeader,
+  findSectionEnd,
+  findSections,
+  isBlank,
+  isContent,
+  type Line,
+  measureIndent,
+  openSectionHeader,
+  parseKeyLine,
+  Refusal,
+  type Section
+} from "./proxyText.ts"
 
 /** Middleware of every route's plain-http router; the file is expected to define it. */
 export const redirectMiddleware = "redirect-to-https"
@@ -48,7 +62,7 @@ export const renderServiceLines = (route: Route): ReadonlyArray<string> => [
  * Keys within every written route. They are indented deeper than the names of routes, so a route may have the same name
  * as one of them.
  */
-export const routeKeys: ReadonlyArray<string> = [
+const routeKeys: ReadonlyArray<string> = [
   "routers",
   "services",
   "middlewares",
@@ -61,3 +75,116 @@ export const routeKeys: ReadonlyArray<string> = [
   "servers",
   "url"
 ]
+
+type Lines = ReadonlyArray<Line>
+
+/** Finds a section by name; refuses a file without it. */
+const section = (lines: Lines, name: string): Either.Either<Section, Refusal> =>
+  Either.fromNullable(findSections(lines).find((found) => found.name === name), () =>
+    Refusal.Unfit({
+      line: null,
+      reason: `it has no "${name}:" section: a line of two spaces and "${name}:" that its entries follow`
+    }))
+
+/** Refuses lines without one of the sections that every proxy file needs. */
+export const withSections = (lines: Lines): Either.Either<Lines, Refusal> =>
+  Either.map(Either.all([section(lines, "routers"), section(lines, "services")]), () => lines)
+
+const withoutFinalNewline = (lines: Lines): Lines =>
+  lines.map((line, index) => (index === lines.length - 1 ? { ...line, end: "" } : line))
+
+const endsBare = (lines: Lines) => lines.at(-1)?.end === ""
+
+/** Inserts new lines before an index, with the line ends of the file; does not add a missing final newline. */
+const insert = (lines: Lines, index: number, texts: ReadonlyArray<string>): Lines => {
+  const end = lines[0]?.end || "\n"
+  const added = texts.map((text) => ({ text, end, http: true, literal: false }))
+  const ended = lines.map((line) => (line.end === "" ? { ...line, end } : line))
+  const all = [...ended.slice(0, index), ...added, ...ended.slice(index)]
+  return endsBare(lines) ? withoutFinalNewline(all) : all
+}
+
+const open = (lines: Lines, { header }: Section): Lines =>
+  lines.map((line, index) => (index === header ? openSectionHeader(line) : line))
+
+const addRouters = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.map(section(lines, "routers"), (routers) => {
+    const next = findSections(lines).find(({ header }) => header === routers.end)
+    const follows = next?.name === "middlewares" || next?.name === "services"
+    return insert(
+      open(lines, routers),
+      follows ? routers.end : findSectionEnd(lines, routers),
+      renderRouterLines(route)
+    )
+  })
+
+const addService = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.map(
+    section(lines, "services"),
+    (services) => insert(open(lines, services), findSectionEnd(lines, services), renderServiceLines(route))
+  )
+
+/**
+ * Adds a route's routers at the end of `routers`, immediately before the section that follows it, and its service at
+ * the end of `services`.
+ */
+export const addLines = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.flatMap(addRouters(lines, route), (added) => addService(added, route))
+
+const isEmptyLine = (line: Line | undefined) => line !== undefined && !line.literal && isBlank(line.text)
+
+/** Collapses consecutive blank lines, except within a scalar. */
+const collapseBlanks = (lines: Lines): Lines =>
+  lines.filter((line, index) => !(isEmptyLine(line) && isEmptyLine(lines[index - 1])))
+
+const isWithin = (index: number) => ({ end, header }: Section) => index > header && index < end
+
+/** Finds entries by name at four spaces of indent, with the lines that belong to them. */
+const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<boolean> => {
+  let inside = false
+  return lines.map((line) => {
+    const key = parseKeyLine(line)
+    const deeper = line.literal || isBlank(line.text) || measureIndent(line.text) > 4
+    inside = line.http && (deeper ? inside : key?.indent === 4 && names.includes(key.key))
+    return inside
+  })
+}
+
+/** Writes `{}` after the headers of sections that become empty. */
+const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
+  const emptied = new Set(
+    findSections(lines).filter(({ end, header }) => {
+      const content = lines.slice(header + 1, end).flatMap((line, index) =>
+        isContent(line) ? [gone[header + 1 + index] === true] : []
+      )
+      return content.includes(true) && !content.includes(false)
+    }).map(({ header }) => header)
+  )
+  return lines.map((line, index) => (emptied.has(index) ? closeSectionHeader(line) : line))
+}
+
+/**
+ * Removes the lines of a route's entries from the given sections, or from all sections under `http`. Does not add a
+ * missing final newline.
+ */
+export const removeLines = (lines: Lines, routeName: string, sections?: ReadonlyArray<string>): Lines => {
+  const ranges = findSections(lines).filter(({ name }) => sections?.includes(name))
+  const gone = entryLines(lines, [routeName, formatRedirectRouter(routeName)]).map((isEntry, index) =>
+    isEntry && (sections === undefined || ranges.some(isWithin(index)))
+  )
+  const kept = collapseBlanks(closeEmptied(lines, gone).filter((_, index) => gone[index] !== true))
+  return endsBare(lines) ? withoutFinalNewline(kept) : kept
+}
+
+/**
+ * Index of the first line that begins with `<routeName>:`. For a name that is also a key of routes, only lines at four
+ * spaces count, as route names are written there.
+ */
+export const findNamedLine = (lines: Lines, routeName: string): number | undefined => {
+  const index = lines.findIndex((line) => {
+    const key = parseKeyLine(line)
+    return line.http && key !== undefined && key.key === routeName && key.indent > 0 &&
+      (key.indent === 4 || !routeKeys.includes(routeName))
+  })
+  return index === -1 ? undefined : index
+}

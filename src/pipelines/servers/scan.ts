@@ -1,12 +1,12 @@
 import { Effect, Option } from "effect"
-import { execute } from "../../remote/execute.ts"
-import { parseScan, scanCommand } from "../../remote/server/scanCommand.ts"
-import { type DeployedProject, ScanFailed } from "../../schema/servers/Container.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import { parseScan, scanCommand } from "../../remote/server.ts"
+import type { ServerUnresolved } from "../../schema/servers.ts"
+import { type DeployedProject, ScanFailed } from "../../schema/stacks.ts"
+import { mask } from "../../schema/words.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { redactCompose } from "../projects/compose/redactCompose.ts"
-import { findServerOrFail } from "./findServerOrFail.ts"
+import { execute, type Ssh } from "../../services/ssh/Ssh.ts"
+import { redactCompose } from "../projects/redactCompose.ts"
+import { findServerOrFail } from "./servers.ts"
 
 const failed = (reason: string) => new ScanFailed({ reason })
 
@@ -28,6 +28,6 @@ export const scan = Effect.fn("scan")(function*(
       ? Effect.succeed(project)
       : Effect.map(redactCompose(project.composeFileContent), (text) => ({
         ...project,
-        composeFileContent: Option.getOrElse(text, () => "***")
+        composeFileContent: Option.getOrElse(text, () => mask)
       })))
 })

@@ -1,12 +1,17 @@
 import { Effect, Option } from "effect"
-import { type ServerInput, usualSshPort } from "../../schema/servers/Server.ts"
-import { HostKeyTaken, ServerForbidden, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
-import { cut } from "../../schema/words/quoted.ts"
+import {
+  HostKeyTaken,
+  ServerForbidden,
+  type ServerInput,
+  type ServerToStore,
+  usualSshPort
+} from "../../schema/servers.ts"
+import { cut } from "../../schema/words.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
-import { buildSettingsChanged } from "../settings/buildSettingsChanged.ts"
-import { resolveJumpHost } from "./resolveJumpHost.ts"
+import { buildSettingsChanged } from "../settings.ts"
+import { resolveJumpHost } from "./servers.ts"
 
 /** Finds the stored server that an input replaces. */
 const replacedBy = ({ id }: ServerInput) =>
@@ -17,9 +22,16 @@ const replacedBy = ({ id }: ServerInput) =>
       Effect.catchTags({ ServerNotFound: () => Effect.succeedNone, ServerAmbiguous: () => Effect.succeedNone })
     )
 
+/** Finds the host key that the settings require of the machine of an input. */
+const findRequired = ({ host, port = usualSshPort }: ServerInput, replaced: Option.Option<StoredAccess>) =>
+  Option.getOrUndefined(replaced.pipe(
+    Option.filter(({ server }) => server.host === host && server.port === port),
+    Option.map(({ server }) => server.hostKey)
+  ))
+
 /** Previews `storeServer`: the server and the diff of the settings file. Writes and confirms nothing. */
 export const planServer = Effect.fn("planServer")(function*(
-  { hostKey: _hostKey, newId, replacesHostKey: _replaced, uniqueName, ...input }: ServerToStore
+  { newId, replacesHostKey: _replaced, uniqueName, ...input }: ServerToStore
 ) {
   const settings = yield* Settings
   const { server, text } = yield* settings.planServer(input, {
@@ -31,19 +43,30 @@ export const planServer = Effect.fn("planServer")(function*(
 
 /** Adds or replaces a server; from then on its confirmed host key is required. */
 export const storeServer = Effect.fn("storeServer")(function*(
-  { hostKey, newId, replacesHostKey, uniqueName, ...input }: ServerToStore
+  { newId, replacesHostKey, uniqueName, ...input }: ServerToStore
 ) {
+  const { hostKey } = input
   const settings = yield* Settings
   const options = { newId: newId ?? undefined, uniqueName: uniqueName ?? false }
   // Do not confirm a host key for a server that is then rejected.
   yield* settings.checkServer(input, options)
+  const { isLocal = false } = yield* CurrentCaller
+  if (hostKey === null && !isLocal && findRequired(input, yield* replacedBy(input)) !== undefined) {
+    return yield* new ServerForbidden({
+      reason: "Without hostKey, any key that the server shows could be remembered as right"
+    })
+  }
   // Confirmed before the server is stored, so that no connection can skip the key check.
   if (typeof hostKey === "string") {
     const { host, port = usualSshPort, username } = input
-    const via = yield* resolveJumpHost(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())
+    const replaced = yield* replacedBy(input)
+    const via = yield* resolveJumpHost(input.jump, input.jump === undefined ? replaced : Option.none())
+    const required = findRequired(input, replaced)
+    if (required !== undefined && required !== hostKey && required !== replacesHostKey) {
+      return yield* new HostKeyTaken({ host, port, remembered: required, confirmed: hostKey })
+    }
     const contact = yield* FirstContact
     const address = { host, port, username, ...(via === undefined ? {} : { via }) }
-    const { isLocal = false } = yield* CurrentCaller
     const standing = yield* contact.confirm(address, hostKey, replacesHostKey ?? undefined, isLocal)
     if (standing !== "confirmed") {
       if (standing.route !== undefined && !isLocal) {

@@ -1,5 +1,5 @@
 // Generated from activate.sh by "npm run scripts".
-export const script = `known_compose() { return 1; }
+export const script = `functions='known_compose() { return 1; }
 find_compose() {
 compose_kind=none
 if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
@@ -22,43 +22,200 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '\\''%s\\n'\\'' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '\\''%s\\n'\\'' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '\\''%s\\n'\\'' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='\\''	'\\'' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\''\\t'\\'')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '\\''%s\\n'\\'' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
-if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
-for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+if ids=$(as_root docker image inspect --format '\\''{{.Id}}'\\'' "$@" 2>/dev/null </dev/null); then
+for id in $ids; do printf '\\''%s %s\\n'\\'' "$id" "$1"; shift; done
 return 0
 fi
 [ "$#" -gt 1 ] || return 0
 for name do
-id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+id=$(as_root docker image inspect --format '\\''{{.Id}}'\\'' "$name" 2>/dev/null </dev/null) && printf '\\''%s %s\\n'\\'' "$id" "$name"
 done
 return 0
 }
-kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
-prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+kept_prefix() { printf '\\''berth/kept:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+prefix_here() { printf '\\''berth/release:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+[ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '\\''%s'\\'' "\${kept_id#sha256:}" | cut -c 1-12)"
 done
 }
-incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
+incoming_prefix() { printf '\\''berth/incoming:%s-'\\'' "$1"; }
 forget_incoming() {
 [ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" '\\''BEGIN { for (number = 1; number <= 100; number++) print prefix number }'\\'' </dev/null)
 rm -f .berth/loading
 }
 docker_images() {
 for pause in 0.1 0.3 1; do
 if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
-[ -z "$listed_images" ] || printf '%s\\n' "$listed_images"
+[ -z "$listed_images" ] || printf '\\''%s\\n'\\'' "$listed_images"
 return 0
 fi
 sleep "$pause" 2>/dev/null || sleep 1
 done
 as_root docker image ls "$@" </dev/null
 }
-list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
+list_images() { docker_images -a --no-trunc --format '\\''{{.ID}} {{.Repository}}:{{.Tag}}'\\'' && echo ok; }
+restore_names() {
+while read -r id name _; do docker_quietly tag "$id" "$name"; done <"$1"
+}
+restore_containers() {
+while read -r _ _ id name; do
+is=$(as_root docker inspect --type container --format '\\''{{.Name}}'\\'' "$id" 2>/dev/null </dev/null) || continue
+[ "$is" != "$name" ] || continue
+docker_quietly rm -f "\${name#/}"
+docker_quietly rename "$id" "\${name#/}"
+done <.berth/running
+}
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
+restore_files() {
+restore_current
+while IFS= read -r name; do
+if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
+elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
+fi
+done <.berth/files
+[ ! -f .berth/gone ] || while IFS= read -r name; do
+[ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+done <.berth/gone
+if [ -s .berth/stack.before ]; then mv -f .berth/stack.before .berth/stack
+elif [ -e .berth/stack.before ]; then rm -f .berth/stack .berth/stack.before
+fi
+}
+remount() {
+[ -s .berth/remount ] || return 0
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
+--format '\\''{{.ID}} {{.Label "com.docker.compose.service"}} {{.Label "com.docker.compose.oneoff"}}'\\'' </dev/null |
+awk '\\''$3 != "True" { print $1, $2 }'\\'' >.berth/remounted || return 1
+which=$1
+set --
+while IFS= read -r service; do
+if awk -v service="$service" -v which="$which" '\\''
+FILENAME == ARGV[1] { old[$1] = 1; next }
+$2 == service && (($1 in old) == (which == "kept")) { found = 1 }
+END { exit !found }'\\'' .berth/old .berth/remounted; then set -- "$@" "$service"
+fi
+done <.berth/remount
+rm -f .berth/remounted
+[ "$#" -eq 0 ] || compose_stack "$compose_file" up -d --no-deps --force-recreate "$@" </dev/null
+}
+let_go() {
+[ "$store" = containerd ] || return 0
+if [ -z "$incoming" ] || docker_quietly rmi $incoming; then rm -f .berth/loading; fi
+held=$(docker_images --format '\\''{{.Repository}}:{{.Tag}}'\\'' | grep "^$(kept_prefix)")
+[ -z "$held" ] || docker_quietly rmi $held
+}
+remove_hooks() {
+hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
+[ -z "$hooks_left" ] || docker_quietly rm -fv $hooks_left
+}
+put_back() {
+[ ! -e .berth/hook ] || remove_hooks
+if [ -s .berth/running ]; then
+restore_files
+restore_names .berth/names
+restore_names .berth/running
+restore_containers
+compose_file=$(stack_file "$compose_file")
+again=$(compose_stack "$compose_file" up -d 2>&1 </dev/null) && again=$(remount made 2>&1)
+return
+fi
+if [ -z "$old" ]; then compose_stack "$compose_file" down </dev/null >/dev/null 2>&1
+else compose_stack "$compose_file" stop </dev/null >/dev/null 2>&1
+fi
+restore_files
+restore_names .berth/names
+return 0
+}'
+eval "$functions"
+again=
+by_hand='if [ "$#" -gt 0 ]; then cd "$(path_of "$1")" || exit 1
+else cd "$(dirname "$0")/.." || exit 1
+fi
+trap '\\'''\\'' HUP
+previous=.berth/previous
+[ -d "$previous" ] || [ -f .berth/bridge ] || { echo "$(pwd): no deploy was cut off here, so there is nothing to put back"; exit 0; }
+exec 8>>.berth/activation || exit 1
+flock -n 8 || { echo "$(pwd): a deploy is starting the stack right now; it puts back what fails by itself" >&2; exit 75; }
+if [ -f .berth/bridge ] && [ -f .berth/lock ]; then
+flock -n .berth/lock true || { echo "$(pwd): a Berth is deploying here right now; it leads the requests back by itself" >&2; exit 75; }
+fi
+find_compose
+[ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
+if [ -d "$previous" ]; then
+compose_file=$(stack_file compose.yml)
+old=$(cat .berth/old)
+if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
+else
+restore_current
+restore_names .berth/names
+fi || { printf '\\''%s\\n'\\'' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
+rm -rf .berth/staged "$previous"
+rm -f .berth/waiting .berth/go .berth/stop .berth/hook
+store=containerd
+incoming=
+forget_incoming
+let_go
+echo "$(pwd): the previous version is back"
+fi
+if [ -f .berth/leadBack.sh ]; then . ./.berth/leadBack.sh
+elif [ -f .berth/bridge ]; then
+docker_quietly rm -fv $(awk -F '\\''\\t'\\'' '\\''$1 == "bridge" { print $3 }'\\'' .berth/bridge)
+rm -f .berth/bridge
+fi'
+alone='path_of() {
+case $1 in
+"~") printf '\\''%s\\n'\\'' "$HOME" ;;
+"~/"*) printf '\\''%s\\n'\\'' "$HOME/\${1#??}" ;;
+-*) printf '\\''%s\\n'\\'' "./$1" ;;
+*) printf '\\''%s\\n'\\'' "$1" ;;
+esac
+}
+as_root() { "$@"; }'
 inspect() {
 [ "$#" -gt 0 ] || return 0
 printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
@@ -84,6 +241,7 @@ is_dropped = index(dropped, " " path[parts - 1] " ") > 0
 }
 $1 == "image" && !is_dropped { needed[$2] = 1 }
 $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+$1 == "image" && is_dropped && $4 == "kept" { own[$2] = own[$2] "" }
 $1 ~ /^sha256:/ {
 split($1, words, " ")
 own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
@@ -107,219 +265,6 @@ done
 [ -z "$(as_root docker ps -aq --filter "ancestor=$unused_id" </dev/null)" ] || return 1
 as_root docker rmi \${names_now:-"$unused_id"} </dev/null >/dev/null 2>&1
 }
-restore='path_of() {
-case $1 in
-"~") printf '\\''%s\\n'\\'' "$HOME" ;;
-"~/"*) printf '\\''%s\\n'\\'' "$HOME/\${1#??}" ;;
--*) printf '\\''%s\\n'\\'' "./$1" ;;
-*) printf '\\''%s\\n'\\'' "$1" ;;
-esac
-}
-as_root() { "$@"; }
-known_compose() { return 1; }
-find_compose() {
-compose_kind=none
-if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
-compose_kind=v2
-elif known_compose; then
-compose_kind=v1
-elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
-case $compose_version in
-1.*) compose_kind=v1 ;;
-*) compose_kind=standalone ;;
-esac
-else
-compose_version=
-fi
-}
-compose() {
-case $compose_kind in
-v2) as_root docker compose "$@" ;;
-v1 | standalone) as_root docker-compose "$@" ;;
-*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
-esac
-}
-name_ids() {
-[ "$#" -gt 0 ] || return 0
-if ids=$(as_root docker image inspect --format '\\''{{.Id}}'\\'' "$@" 2>/dev/null </dev/null); then
-for id in $ids; do printf '\\''%s %s\\n'\\'' "$id" "$1"; shift; done
-return 0
-fi
-[ "$#" -gt 1 ] || return 0
-for name do
-id=$(as_root docker image inspect --format '\\''{{.Id}}'\\'' "$name" 2>/dev/null </dev/null) && printf '\\''%s %s\\n'\\'' "$id" "$name"
-done
-return 0
-}
-kept_prefix() { printf '\\''berth/kept:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
-prefix_here() { printf '\\''berth/release:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
-keep_images() {
-names_begin=$(kept_prefix)
-while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '\\''%s'\\'' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
-done
-}
-incoming_prefix() { printf '\\''berth/incoming:%s-'\\'' "$1"; }
-forget_incoming() {
-[ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" '\\''BEGIN { for (number = 1; number <= 100; number++) print prefix number }'\\'' </dev/null) >/dev/null 2>&1 </dev/null
-rm -f .berth/loading
-}
-docker_images() {
-for pause in 0.1 0.3 1; do
-if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
-[ -z "$listed_images" ] || printf '\\''%s\\n'\\'' "$listed_images"
-return 0
-fi
-sleep "$pause" 2>/dev/null || sleep 1
-done
-as_root docker image ls "$@" </dev/null
-}
-list_images() { docker_images -a --no-trunc --format '\\''{{.ID}} {{.Repository}}:{{.Tag}}'\\'' && echo ok; }
-restore_names() {
-while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
-}
-restore_containers() {
-while read -r _ _ id name; do
-is=$(as_root docker inspect --type container --format '\\''{{.Name}}'\\'' "$id" 2>/dev/null </dev/null) || continue
-[ "$is" != "$name" ] || continue
-as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
-as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
-done <.berth/running
-}
-restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
-restore_files() {
-restore_current
-while IFS= read -r name; do
-if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
-elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
-fi
-done <.berth/files
-[ ! -f .berth/gone ] || while IFS= read -r name; do
-[ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
-done <.berth/gone
-}
-let_go() {
-[ "$store" = containerd ] || return 0
-if [ -z "$incoming" ] || as_root docker rmi $incoming >/dev/null 2>&1 </dev/null; then rm -f .berth/loading; fi
-held=$(docker_images --format '\\''{{.Repository}}:{{.Tag}}'\\'' | grep "^$(kept_prefix)")
-[ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
-}
-any_compose_file() {
-for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-if [ -f "$name" ]; then printf '\\''%s\\n'\\'' "$name"; return; fi
-done
-}
-remove_hooks() {
-hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
-[ -z "$hooks_left" ] || as_root docker rm -fv $hooks_left >/dev/null 2>&1 </dev/null
-}
-put_back() {
-[ ! -e .berth/hook ] || remove_hooks
-if [ -s .berth/running ]; then
-restore_files
-restore_names .berth/names
-restore_names .berth/running
-restore_containers
-again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
-return
-fi
-if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
-else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
-fi
-restore_files
-restore_names .berth/names
-return 0
-}
-if [ "$#" -gt 0 ]; then cd "$(path_of "$1")" || exit 1
-else cd "$(dirname "$0")/.." || exit 1
-fi
-trap '\\'''\\'' HUP
-previous=.berth/previous
-[ -d "$previous" ] || [ -f .berth/bridge ] || { echo "$(pwd): no deploy was cut off here, so there is nothing to put back"; exit 0; }
-exec 8>>.berth/activation || exit 1
-flock -n 8 || { echo "$(pwd): a deploy is starting the stack right now; it puts back what fails by itself" >&2; exit 75; }
-if [ -f .berth/bridge ] && [ -f .berth/lock ]; then
-flock -n .berth/lock true || { echo "$(pwd): a Berth is deploying here right now; it leads the requests back by itself" >&2; exit 75; }
-fi
-find_compose
-[ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
-if [ -d "$previous" ]; then
-compose_file=$(any_compose_file)
-old=$(cat .berth/old)
-if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
-else
-restore_current
-restore_names .berth/names
-fi || { printf '\\''%s\\n'\\'' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
-rm -rf .berth/staged "$previous"
-rm -f .berth/waiting .berth/go .berth/stop .berth/hook
-store=containerd
-incoming=
-forget_incoming
-let_go
-echo "$(pwd): the previous version is back"
-fi
-if [ -f .berth/leadBack.sh ]; then . ./.berth/leadBack.sh
-elif [ -f .berth/bridge ]; then
-as_root docker rm -fv $(awk -F '\\''\\t'\\'' '\\''$1 == "bridge" { print $3 }'\\'' .berth/bridge) >/dev/null 2>&1 </dev/null
-rm -f .berth/bridge
-fi'
-restore_names() {
-while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
-}
-restore_containers() {
-while read -r _ _ id name; do
-is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
-[ "$is" != "$name" ] || continue
-as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
-as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
-done <.berth/running
-}
-restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
-restore_files() {
-restore_current
-while IFS= read -r name; do
-if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
-elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
-fi
-done <.berth/files
-[ ! -f .berth/gone ] || while IFS= read -r name; do
-[ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
-done <.berth/gone
-}
-let_go() {
-[ "$store" = containerd ] || return 0
-if [ -z "$incoming" ] || as_root docker rmi $incoming >/dev/null 2>&1 </dev/null; then rm -f .berth/loading; fi
-held=$(docker_images --format '{{.Repository}}:{{.Tag}}' | grep "^$(kept_prefix)")
-[ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
-}
-any_compose_file() {
-for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-if [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
-done
-}
-remove_hooks() {
-hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
-[ -z "$hooks_left" ] || as_root docker rm -fv $hooks_left >/dev/null 2>&1 </dev/null
-}
-put_back() {
-[ ! -e .berth/hook ] || remove_hooks
-if [ -s .berth/running ]; then
-restore_files
-restore_names .berth/names
-restore_names .berth/running
-restore_containers
-again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
-return
-fi
-if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
-else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
-fi
-restore_files
-restore_names .berth/names
-return 0
-}
 trap '' HUP PIPE TERM
 berth_ignores=yes
 cd "$(path_of "$1")" || exit 1
@@ -337,22 +282,32 @@ platform=$2
 files_staged=$3
 names=$4
 shift 4
-IFS= read -r manifest_size || :
-manifest=
-case $manifest_size in
-"" | 0 | *[!0-9]*) ;;
-*)
-manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
-manifest=\${manifest%x}
-[ "$(printf '%s' "$manifest" | wc -c)" -eq "$manifest_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; } ;;
-esac
+read_part() {
+part=
+IFS= read -r part_size || :
+case $part_size in "" | 0 | *[!0-9]*) return ;; esac
+part=$(dd "bs=$part_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
+part=\${part%x}
+[ "$(printf '%s' "$part" | wc -c)" -eq "$part_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; }
+}
+read_part
+manifest=$part
 tab=$(printf '\\t')
 about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+checking=$(about check)
+check_warning=
+if [ -n "$checking" ]; then
+read_part
+check_expected=$part
+read_part
+eval "$part"
+fi
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
 rm -rf "$staged" "$previous"
+rm -f .berth/stack.before .berth/remount
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
 wait
@@ -395,7 +350,7 @@ files_there=$(($(wc -l <.berth/files)))
 echo "$(pwd)/.berth/incoming has $files_there files where $files_staged were put: somebody has changed it, so try again" >&2
 give_up
 }
-printf '%s\\n' "$restore" | note restore.sh || give_up
+printf '%s\\n' '#!/bin/sh' "$alone" "$functions" "$by_hand" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
 rm -f .berth/containers .berth/said
@@ -403,8 +358,8 @@ came_to() { printf '%s\\t%s\\n' "$run" "$1" >.berth/outcome; }
 came_to begun || give_up
 containers() {
 case $compose_kind in
-v1) compose -f "$1" ps -q 2>/dev/null </dev/null ;;
-*) compose -f "$1" ps -aq 2>/dev/null </dev/null ;;
+v1) compose_stack "$1" ps -q 2>/dev/null </dev/null ;;
+*) compose_stack "$1" ps -aq 2>/dev/null </dev/null ;;
 esac
 }
 known_containers() {
@@ -421,7 +376,7 @@ case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
 printf '%s\\n' "$project" >.berth/project
 printf '%s\\n' "$here" | cut -d ' ' -f 1
 }
-old_file=$(any_compose_file "$compose_file")
+old_file=$(stack_file "$compose_file")
 inspect_before() {
 old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
 printf '%s\\n' "$old" | note old || return 1
@@ -436,9 +391,10 @@ fi
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
 [ "$store" != containerd ] || sort -u .berth/names | keep_images
+[ -z "$checking" ] || check_begin || give_up
 forget_names() {
 for name in $subjects; do
-cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || as_root docker rmi "$name" </dev/null >/dev/null 2>&1
+cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || docker_quietly rmi "$name"
 done
 }
 failed() {
@@ -532,10 +488,31 @@ fi
 wait
 old=$(cat .berth/old)
 placed=
+note_stack() {
+if [ -f .berth/stack ]; then cp -p .berth/stack .berth/stack.before || return 1
+else : >.berth/stack.before || return 1
+fi
+[ -z "$(about compose)" ] || printf '%s\\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" | note stack || return 1
+{ sed 's,^\\./,,' .berth/files; cat .berth/gone; echo /; about mount; } | awk '
+$0 == "/" { mounts = 1; next }
+!mounts {
+changed[$0] = 1
+count = split($0, parts, "/")
+above = parts[1]
+for (at = 2; at <= count; at++) { changed[above] = 1; above = above "/" parts[at] }
+next
+}
+{ service = $0; sub(/\\t.*/, "", service); path = substr($0, length(service) + 2) }
+path in changed && !seen[service]++ { print service }' | note remount
+}
 place() {
+note_stack || return 1
 rm -f .berth/before
 [ ! -f .berth/current ] || mv -f .berth/current .berth/before || return 1
 while IFS= read -r name; do
+case $name in
+./.secrets/*) [ ! -L .secrets ] && mkdir -p .secrets && chmod 700 .secrets || return 1 ;;
+esac
 mkdir -p "$(dirname "$name")" "$(dirname "$previous/$name")" || return 1
 if [ -e "$name" ]; then ln "$name" "$previous/$name" 2>/dev/null || cp -p "$name" "$previous/$name" || return 1
 else : >"$previous/$name.absent" || return 1
@@ -546,6 +523,9 @@ while IFS= read -r name; do
 if [ -L "./$name" ] || [ ! -f "./$name" ]; then continue; fi
 mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
 done <.berth/gone
+about context | while IFS= read -r name; do
+[ -e "./$name" ] || mkdir -p "./$name" || return 1
+done
 }
 note_brought() {
 [ "$store" = docker ] && grep -qx ok .berth/present 2>/dev/null || return 0
@@ -555,6 +535,38 @@ grep -q "^$id " .berth/present || printf '%s %s\\n' "$id" "$1" >>.berth/leaving
 shift
 done
 }
+[ -z "$checking" ] || check_end
+await_go() {
+looks=0
+while [ -e .berth/waiting ]; do
+if [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ] && rm .berth/waiting 2>/dev/null; then
+said="it was taken back"
+return 1
+fi
+looks=$((looks + 1))
+if [ $((looks % 10)) = 0 ] && flock -n .berth/lock true 2>/dev/null && rm .berth/waiting 2>/dev/null; then
+said="nobody was waiting for it any more"
+return 1
+fi
+sleep 0.2 2>/dev/null || sleep 1
+done
+[ -e .berth/go ] || { said=".berth/waiting is gone"; return 1; }
+}
+pause() {
+said="so .berth/waiting could not be noted"
+printf '%s\\n' "$run" >.berth/waiting || return 1
+printf 'step\\t%s\\n' "$1"
+await_go && rm -f .berth/go .berth/stop
+}
+if [ -n "$(about backup)" ]; then
+rm -f .berth/go
+pause backup || {
+rm -f .berth/waiting .berth/go .berth/stop
+note_brought 2>/dev/null
+restore_names .berth/names
+failed backup yes
+}
+fi
 hook=$(about hook)
 run_hook() {
 place || return 1
@@ -562,7 +574,7 @@ set --
 while IFS= read -r argument; do set -- "$@" "\${argument#x}"; done <<ARGUMENTS
 $(about argument)
 ARGUMENTS
-compose -f "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \\
+compose_stack "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \\
 -e "BERTH_RUN=$run" -e BERTH_HOOK=beforeStart "$hook_service" "$@" </dev/null
 }
 is_stopped() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }
@@ -625,8 +637,8 @@ candidate=$((candidate + 1))
 case $taken in *" $(printf '%04X' "$bridge_port") "*) continue ;; esac
 attempts=$((attempts - 1))
 printf 'bridge\\t%s\\t%s\\t%s\\t%s\\n' "$1" "$2" "$5" "$bridge_port" >>.berth/bridge || return 1
-said=$(compose -f "$compose_file" run -d -T --no-deps --name "$2" --label "berth.bridge=$run" -p "\${3:+$3:}$bridge_port:$4" "$1" 2>&1 </dev/null) && return 0
-as_root docker rm -fv "$2" >/dev/null 2>&1 </dev/null
+said=$(compose_stack "$compose_file" run -d -T --no-deps --name "$2" --label "berth.bridge=$run" -p "\${3:+$3:}$bridge_port:$4" "$1" 2>&1 </dev/null) && return 0
+docker_quietly rm -fv "$2"
 case $said in *"already allocated"* | *"address already in use"*) ;; *) printf '%s\\n' "$said"; return 1 ;; esac
 done
 echo "no port from $6 to $7 is free for a second container of $1 (deploy.bridgePorts)"
@@ -644,7 +656,7 @@ done
 bridge_names() { awk -F '\\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth/bridge 2>/dev/null; }
 take_back() {
 if ! grep -q "^proxy$tab" .berth/bridge 2>/dev/null; then
-as_root docker rm -fv $(bridge_names) >/dev/null 2>&1 </dev/null
+docker_quietly rm -fv $(bridge_names)
 rm -f .berth/bridge .berth/leadBack.sh
 fi
 rm -f .berth/waiting .berth/go .berth/stop
@@ -652,22 +664,6 @@ note_brought 2>/dev/null
 restore_files
 restore_names .berth/names
 failed bridge yes
-}
-await_go() {
-looks=0
-while [ -e .berth/waiting ]; do
-if [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ] && rm .berth/waiting 2>/dev/null; then
-said="it was taken back"
-return 1
-fi
-looks=$((looks + 1))
-if [ $((looks % 10)) = 0 ] && flock -n .berth/lock true 2>/dev/null && rm .berth/waiting 2>/dev/null; then
-said="nobody was waiting for it any more"
-return 1
-fi
-sleep 0.2 2>/dev/null || sleep 1
-done
-[ -e .berth/go ] || { said=".berth/waiting is gone"; return 1; }
 }
 if [ -n "$(about bridge)" ]; then
 printf 'step\\tbridge\\n'
@@ -677,16 +673,12 @@ printf 'run\\t%s\\n' "$run" | note bridge 2>/dev/null && said=$(report bridged r
 placed=yes
 inspect $(bridge_names)
 grep "^bridge$tab" .berth/bridge
-said="so .berth/waiting could not be noted"
-: >.berth/waiting || take_back
-printf 'step\\tswitch\\n'
-await_go || take_back
-rm -f .berth/go .berth/stop
+pause switch || take_back
 fi
 printf 'step\\tstart\\n'
 start() {
 [ -n "$placed" ] || place || return 1
-compose -f "$compose_file" up -d </dev/null
+compose_stack "$compose_file" up -d </dev/null && remount kept
 }
 if ! said=$(report started start); then
 note_brought 2>/dev/null
@@ -697,10 +689,14 @@ fi
 printf '%s\\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \\
 -e "/ variable is not set\\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
 head -n 20 | cut -c 1-1000
+[ -z "$check_warning" ] || printf 'warning\\t%s\\n' "$check_warning"
 while IFS= read -r name; do
 [ ! -f "$previous/$name" ] || printf 'removed\\t%s\\n' "$name"
 done <.berth/gone
 cp .berth/brought .berth/deployed
+is_other_stack=
+cmp -s .berth/stack .berth/stack.before || is_other_stack=yes
+rm -f .berth/stack.before
 printf 'step\\thealth\\n'
 rm -rf "$staged" "$previous"
 settle_archive() {
@@ -720,7 +716,8 @@ fi
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
 { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
-if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
+names_project() { printf '%s\\n' "./$compose_file" ./.env; { about compose; about variables; } | sed 's,^,./,'; }
+if names_project | grep -qxF -f - .berth/files || grep -qxF .env .berth/gone || [ -n "$is_other_stack" ] || ! now=$(known_containers); then
 rm -f .berth/project
 now=$(containers_here) || now=$(containers "$compose_file")
 fi
@@ -741,6 +738,28 @@ done | cat >.berth/leaving.new && mv -f .berth/leaving.new .berth/leaving
 fi
 [ -s .berth/leaving ] && [ -n "$left" ] || rm -f .berth/leaving
 }
+keep_files() { tr '\\n' '\\0' | xargs -0 -r sh -c 'cp "$0" --parents -- "$@" .berth/releases/.new/files' "$1"; }
+copied() { for kind in compose env file; do about "$kind"; done; }
+write_release() {
+new=.berth/releases/.new
+rm -rf "$new"
+mkdir -p "$new/files" || return 1
+{
+printf 'at\\t%s\\nrun\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$run"
+printf '%s\\n' "$2" | grep "^image$tab"
+printf '%s\\n' "$manifest"
+} | cat >"$new/note" || return 1
+if ! { copied | keep_files -p && about large | keep_files -pl; } 2>/dev/null; then
+rm -rf "$new/files"
+mkdir "$new/files" || return 1
+{ copied; about large; } | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$new/files" || return 1
+fi
+[ "$(find "$new/files" -type f | wc -l)" -eq "$({ copied; about large; } | sort -u | wc -l)" ] ||
+{ echo "not all of its files could be copied" >&2; return 1; }
+printf '%s\\n' "$1" | cat >.berth/releases/last && printf '%s\\n' "$1" | cat >.berth/current.new || return 1
+mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
+}
+next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 images_now() {
 case $store:$source:$subjects in
 *:none:* | *:names:* | *:incoming:* | docker:*:?*) set -- $subjects ;;
@@ -761,12 +780,13 @@ name_ids "$@"
 }
 describe_images() {
 berths=" $(awk -F '\\t' '$1 == "image" && $4 == "brought" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
+adopted=" $(awk -F '\\t' '$1 == "image" && $4 == "kept" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
 if [ "$source" = names ]; then
 for id in $ids; do
 case $berths in *" $id "*) ;; *) list_images >.berth/present 2>/dev/null; break ;; esac
 done
 fi
-images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v own="$release_prefix" '
+images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" '
 BEGIN {
 while ((getline line < ".berth/present") > 0) {
 if (line == "ok") listed = 1
@@ -783,39 +803,20 @@ ours[pair[1]] = 1
 {
 is_known = index(berths, " " $1 " ") > 0
 brought = index(of_archive, " " $2 " ") > 0 && (is_known || listed && ($1 in ours || !($1 in here)))
-print "image\\t" $1 "\\t" $2 "\\t" (brought ? "brought" : "found")
+print "image\\t" $1 "\\t" $2 "\\t" (brought ? "brought" : index(adopted, " " $1 " ") > 0 ? "kept" : "found")
 hex = $1
 sub(/^sha256:/, "", hex)
 name = own substr(hex, 1, 12)
 if (brought && (listed ? meaning[name] != $1 : !is_known)) print "tag\\t" $1 "\\t" name
 }'
 }
-keep_files() { tr '\\n' '\\0' | xargs -0 -r sh -c 'cp "$0" --parents -- "$@" .berth/releases/.new/files' "$1"; }
-copied() { for kind in compose env file; do about "$kind"; done; }
 record() {
-new=.berth/releases/.new
-rm -rf "$new"
-mkdir -p "$new/files" || return 1
 described=$(describe_images)
 printf '%s\\n' "$described" | sed -n "s/^tag$tab//p" | while read -r id name; do
 as_root docker tag "$id" "$name" </dev/null >/dev/null
 done
-{
-printf 'at\\t%s\\nrun\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$run"
-printf '%s\\n' "$described" | grep "^image$tab"
-printf '%s\\n' "$manifest"
-} | cat >"$new/note" || return 1
-if ! { copied | keep_files -p && about large | keep_files -pl; } 2>/dev/null; then
-rm -rf "$new/files"
-mkdir "$new/files" || return 1
-{ copied; about large; } | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$new/files" || return 1
-fi
-[ "$(find "$new/files" -type f | wc -l)" -eq "$({ copied; about large; } | sort -u | wc -l)" ] ||
-{ echo "not all of its files could be copied" >&2; return 1; }
-printf '%s\\n' "$1" | cat >.berth/releases/last && printf '%s\\n' "$1" | cat >.berth/current.new || return 1
-mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
+write_release "$1" "$described"
 }
-next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 number_of() { about "$1" | grep -x '[0-9]*'; }
 release_now() {
 [ -n "$manifest" ] || return 0

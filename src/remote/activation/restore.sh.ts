@@ -22,6 +22,47 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
 if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
@@ -39,13 +80,13 @@ prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+[ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)"
 done
 }
 incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
 forget_incoming() {
 [ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null)
 rm -f .berth/loading
 }
 docker_images() {
@@ -60,14 +101,14 @@ as_root docker image ls "$@" </dev/null
 }
 list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
 restore_names() {
-while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
+while read -r id name _; do docker_quietly tag "$id" "$name"; done <"$1"
 }
 restore_containers() {
 while read -r _ _ id name; do
 is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
 [ "$is" != "$name" ] || continue
-as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
-as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
+docker_quietly rm -f "\${name#/}"
+docker_quietly rename "$id" "\${name#/}"
 done <.berth/running
 }
 restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
@@ -81,21 +122,36 @@ done <.berth/files
 [ ! -f .berth/gone ] || while IFS= read -r name; do
 [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
 done <.berth/gone
+if [ -s .berth/stack.before ]; then mv -f .berth/stack.before .berth/stack
+elif [ -e .berth/stack.before ]; then rm -f .berth/stack .berth/stack.before
+fi
+}
+remount() {
+[ -s .berth/remount ] || return 0
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
+--format '{{.ID}} {{.Label "com.docker.compose.service"}} {{.Label "com.docker.compose.oneoff"}}' </dev/null |
+awk '$3 != "True" { print $1, $2 }' >.berth/remounted || return 1
+which=$1
+set --
+while IFS= read -r service; do
+if awk -v service="$service" -v which="$which" '
+FILENAME == ARGV[1] { old[$1] = 1; next }
+$2 == service && (($1 in old) == (which == "kept")) { found = 1 }
+END { exit !found }' .berth/old .berth/remounted; then set -- "$@" "$service"
+fi
+done <.berth/remount
+rm -f .berth/remounted
+[ "$#" -eq 0 ] || compose_stack "$compose_file" up -d --no-deps --force-recreate "$@" </dev/null
 }
 let_go() {
 [ "$store" = containerd ] || return 0
-if [ -z "$incoming" ] || as_root docker rmi $incoming >/dev/null 2>&1 </dev/null; then rm -f .berth/loading; fi
+if [ -z "$incoming" ] || docker_quietly rmi $incoming; then rm -f .berth/loading; fi
 held=$(docker_images --format '{{.Repository}}:{{.Tag}}' | grep "^$(kept_prefix)")
-[ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
-}
-any_compose_file() {
-for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-if [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
-done
+[ -z "$held" ] || docker_quietly rmi $held
 }
 remove_hooks() {
 hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
-[ -z "$hooks_left" ] || as_root docker rm -fv $hooks_left >/dev/null 2>&1 </dev/null
+[ -z "$hooks_left" ] || docker_quietly rm -fv $hooks_left
 }
 put_back() {
 [ ! -e .berth/hook ] || remove_hooks
@@ -104,11 +160,12 @@ restore_files
 restore_names .berth/names
 restore_names .berth/running
 restore_containers
-again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
+compose_file=$(stack_file "$compose_file")
+again=$(compose_stack "$compose_file" up -d 2>&1 </dev/null) && again=$(remount made 2>&1)
 return
 fi
-if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
-else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
+if [ -z "$old" ]; then compose_stack "$compose_file" down </dev/null >/dev/null 2>&1
+else compose_stack "$compose_file" stop </dev/null >/dev/null 2>&1
 fi
 restore_files
 restore_names .berth/names
@@ -128,7 +185,7 @@ fi
 find_compose
 [ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
 if [ -d "$previous" ]; then
-compose_file=$(any_compose_file)
+compose_file=$(stack_file compose.yml)
 old=$(cat .berth/old)
 if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
 else
@@ -145,7 +202,7 @@ echo "$(pwd): the previous version is back"
 fi
 if [ -f .berth/leadBack.sh ]; then . ./.berth/leadBack.sh
 elif [ -f .berth/bridge ]; then
-as_root docker rm -fv $(awk -F '\\t' '$1 == "bridge" { print $3 }' .berth/bridge) >/dev/null 2>&1 </dev/null
+docker_quietly rm -fv $(awk -F '\\t' '$1 == "bridge" { print $3 }' .berth/bridge)
 rm -f .berth/bridge
 fi
 `

@@ -3,7 +3,7 @@
 # recorded in .berth/bridge.
 # switch  records the proxy file that will be edited, and makes the bridges survive a reboot; SETTLE is the time in
 # seconds in which the proxy reloads that file if it is on this server, else empty
-# go      lets the waiting activation start the stack
+# go      lets the waiting activation go on: one that waits for a backup, or for its bridges
 # stop    makes the activation undo everything
 # read    waits until no activation of the directory is running, and prints the note of any run
 # show    prints the current note
@@ -14,6 +14,7 @@ cd "$(path_of "$1")" 2>/dev/null || exit 0
 tab=$(printf '\t')
 is_noted() { grep -qxF "run$tab$1" .berth/bridge 2>/dev/null; }
 names() { awk -F '\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth/bridge; }
+is_waiting() { is_noted "$1" || [ "$(cat .berth/waiting 2>/dev/null)" = "$1" ]; }
 lost() { echo "the server has taken the bridge back" >&2; exit 1; }
 case $3 in
   switch)
@@ -24,11 +25,11 @@ case $3 in
     # shellcheck disable=SC2046 # A list of names.
     as_root docker update --restart unless-stopped $(names) >/dev/null </dev/null ;;
   go)
-    is_noted "$2" && mv .berth/waiting .berth/go 2>/dev/null || lost ;;
+    is_waiting "$2" && mv .berth/waiting .berth/go 2>/dev/null || lost ;;
   stop)
     [ ! -d .berth ] || printf '%s\n' "$2" 2>/dev/null >.berth/stop || {
       # On a full disk the file cannot be written, and the activation would wait as long as its caller waits for it.
-      is_noted "$2" && rm -f .berth/stop .berth/waiting
+      is_waiting "$2" && rm -f .berth/stop .berth/waiting
     } ;;
   read)
     if [ -e .berth/activation ]; then

@@ -121,7 +121,7 @@ restore_routes() {
 settle=$(noted here | tail -n 1)
 if [ -n "$(noted proxy)" ]; then
 [ -n "$settle" ] || { tell_of_bridges; return 0; }
-all_served || compose -f "$(any_compose_file)" up -d >/dev/null 2>&1 </dev/null
+all_served || compose_stack "$(stack_file compose.yml)" up -d >/dev/null 2>&1 </dev/null
 all_served || { tell_of_bridges; echo "$(pwd): nothing listens on the port of the stack, so the requests were not led back" >&2; return 1; }
 umask 077
 edit_back "$(noted proxy | tail -n 1 | cut -f 3-)" "$(noted proxy | tail -n 1 | cut -f 2)"
@@ -143,6 +143,7 @@ cd "$(path_of "$1")" 2>/dev/null || exit 0
 tab=$(printf '\\t')
 is_noted() { grep -qxF "run$tab$1" .berth/bridge 2>/dev/null; }
 names() { awk -F '\\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth/bridge; }
+is_waiting() { is_noted "$1" || [ "$(cat .berth/waiting 2>/dev/null)" = "$1" ]; }
 lost() { echo "the server has taken the bridge back" >&2; exit 1; }
 case $3 in
 switch)
@@ -152,10 +153,10 @@ is_noted "$2" && [ -e .berth/waiting ] || lost
 printf 'proxy\\t%s\\t%s\\t%s\\n' "$4" "$5" "$6" >>.berth/bridge || exit 1
 as_root docker update --restart unless-stopped $(names) >/dev/null </dev/null ;;
 go)
-is_noted "$2" && mv .berth/waiting .berth/go 2>/dev/null || lost ;;
+is_waiting "$2" && mv .berth/waiting .berth/go 2>/dev/null || lost ;;
 stop)
 [ ! -d .berth ] || printf '%s\\n' "$2" 2>/dev/null >.berth/stop || {
-is_noted "$2" && rm -f .berth/stop .berth/waiting
+is_waiting "$2" && rm -f .berth/stop .berth/waiting
 } ;;
 read)
 if [ -e .berth/activation ]; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: prints everything that a deploy
 # needs to know about the server, one fact per line: Docker, compose, disks, the ports that containers publish, the
-# images with these names, and files, whose NUL-terminated names are on stdin.
+# images with these names, and files, whose NUL-terminated names are on stdin: a name that begins with `?` is only looked
+# for. Directories in the place of files are told.
 # Four arguments are yes or no: THOROUGH runs docker-compose 1.x for its version, LAYERS lists the layers of at most
 # MOST images, FILES hashes the files, and THROUGH-SUDO says that as_root uses sudo. For a plan, COMPOSE-FILE is not
 # empty: then also prints the current release, the containers of the directory, the texts of that file and .env, and
@@ -39,7 +40,7 @@ beside() {
 }
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
-info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.OSType}}/{{.Architecture}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
 [ "$through_sudo" = no ] || beside "$@" </dev/null &
 # API version of the Docker client, as negotiated with the engine.
 api=
@@ -52,7 +53,15 @@ root=${info##*|}
 free_there=
 [ ! -d "$root" ] || free_there=$(free "$root")
 hashes=
-[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+# shellcheck disable=SC2016 # The other shell expands it.
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sh -c '
+  sha256sum "$@" 2>/dev/null
+  for name do
+    case $name in
+      "?"*) [ ! -e "${name#?}" ] || [ -d "${name#?}" ] || printf "other  %s\n" "${name#?}"; name=${name#?} ;;
+    esac
+    [ ! -d "$name" ] || printf "directory  %s\n" "$name"
+  done' sh)
 chains=
 if [ "$layers" = yes ]; then
   # Images of releases come first, those of this directory before others: they are often old, but the likeliest to be
@@ -77,8 +86,14 @@ told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s
 stack() {
   cd "$path" 2>/dev/null || return 0
   IFS= read -r current 2>/dev/null <.berth/current && printf 'current\t%s\n' "$current"
-  told composefile "./$planned"
-  told env ./.env
+  # The files of the version that is there; without a note of them, those that the caller asks for.
+  noted() { sed -n "s/^$1$tab//p" .berth/stack 2>/dev/null; }
+  number=0
+  { noted compose | grep . || printf '%s\n' "$planned"; } | while IFS= read -r name; do
+    number=$((number + 1))
+    told "composefile$number" "./$name"
+  done
+  { noted variables | grep . || echo .env; } | while IFS= read -r name; do told env "./$name"; done
   # Skips networks of containers, whose addresses are the same on many servers.
   PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
     awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\/.*/, "", $4); print "address\t" $4 }'

@@ -22,6 +22,47 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
 if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
@@ -39,13 +80,13 @@ prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+[ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)"
 done
 }
 incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
 forget_incoming() {
 [ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null)
 rm -f .berth/loading
 }
 docker_images() {
@@ -86,7 +127,7 @@ as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.p
 sed "s/^/port$tab/"
 }
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
-info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.OSType}}/{{.Architecture}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
 [ "$through_sudo" = no ] || beside "$@" </dev/null &
 api=
 case $layers:$info in yes:*io.containerd.snapshotter*) api=$(as_root docker version --format '{{.Client.APIVersion}}' 2>/dev/null </dev/null) ;; esac
@@ -98,7 +139,14 @@ root=\${info##*|}
 free_there=
 [ ! -d "$root" ] || free_there=$(free "$root")
 hashes=
-[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sh -c '
+sha256sum "$@" 2>/dev/null
+for name do
+case $name in
+"?"*) [ ! -e "\${name#?}" ] || [ -d "\${name#?}" ] || printf "other  %s\\n" "\${name#?}"; name=\${name#?} ;;
+esac
+[ ! -d "$name" ] || printf "directory  %s\\n" "$name"
+done' sh)
 chains=
 if [ "$layers" = yes ]; then
 own=$(cd "$path" 2>/dev/null && prefix_here)
@@ -119,8 +167,13 @@ told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s
 stack() {
 cd "$path" 2>/dev/null || return 0
 IFS= read -r current 2>/dev/null <.berth/current && printf 'current\\t%s\\n' "$current"
-told composefile "./$planned"
-told env ./.env
+noted() { sed -n "s/^$1$tab//p" .berth/stack 2>/dev/null; }
+number=0
+{ noted compose | grep . || printf '%s\\n' "$planned"; } | while IFS= read -r name; do
+number=$((number + 1))
+told "composefile$number" "./$name"
+done
+{ noted variables | grep . || echo .env; } | while IFS= read -r name; do told env "./$name"; done
 PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
 awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\\/.*/, "", $4); print "address\\t" $4 }'
 ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0

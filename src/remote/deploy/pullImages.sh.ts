@@ -1,5 +1,6 @@
 // Generated from pullImages.sh by "npm run scripts".
-export const script = `name_ids() {
+export const script = `docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
+name_ids() {
 [ "$#" -gt 0 ] || return 0
 if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
 for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
@@ -16,13 +17,13 @@ prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+[ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)"
 done
 }
 incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
 forget_incoming() {
 [ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null)
 rm -f .berth/loading
 }
 docker_images() {

@@ -25,3 +25,49 @@ compose() {
     *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
   esac
 }
+# stack_file [NAME]: prints the compose file of the stack in this directory: the first one that its last deploy noted, else
+# NAME or the first of the usual names that exists.
+stack_file() {
+  stack_first=
+  [ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\t')//p" .berth/stack | head -n 1)
+  for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+    if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\n' "$name"; return; fi
+  done
+}
+# stack_variables NAME…: prints the name of the file with the variables of these files, later ones over earlier ones. Not
+# all versions of compose take several.
+stack_variables() {
+  if [ "$#" -eq 1 ]; then printf '%s\n' "$1"; return; fi
+  (umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+    printf '%s\n' .berth/variables
+}
+# compose_stack FILE ARGUMENT…: runs compose with the files, profiles, variables and project name that the last deploy to this
+# directory noted in .berth/stack, else with FILE alone; an empty FILE leaves that to compose.
+compose_stack() {
+  stack_only=$1
+  shift
+  if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\t')//p" .berth/stack | head -n 1)" ]; then
+    compose ${stack_only:+-f "$stack_only"} "$@"
+    return
+  fi
+  stack_own=$#
+  while IFS='	' read -r stack_key stack_value; do
+    case $stack_key in
+      compose) set -- "$@" -f "$stack_value" ;;
+      profile) set -- "$@" --profile "$stack_value" ;;
+      project) set -- "$@" -p "$stack_value" ;;
+    esac
+  done <.berth/stack
+  stack_names=$(sed -n "s/^variables$(printf '\t')//p" .berth/stack)
+  if [ -n "$stack_names" ]; then
+    stack_names=$(printf '%s\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+    set -- "$@" --env-file "$stack_names"
+  fi
+  while [ "$stack_own" -gt 0 ]; do
+    stack_value=$1
+    shift
+    set -- "$@" "$stack_value"
+    stack_own=$((stack_own - 1))
+  done
+  compose "$@"
+}

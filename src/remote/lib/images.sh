@@ -1,4 +1,6 @@
 # shellcheck shell=sh
+# docker_quietly ARGS...: runs Docker for its exit code alone.
+docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 # name_ids NAME…: prints a line of id and name for each image name that exists.
 name_ids() {
   [ "$#" -gt 0 ] || return 0
@@ -21,7 +23,7 @@ prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"
 keep_images() {
   names_begin=$(kept_prefix)
   while read -r kept_id _; do
-    [ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+    [ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '%s' "${kept_id#sha256:}" | cut -c 1-12)"
   done
 }
 # Prefix of the temporary names under which a run loads images until they are proved to be complete; .berth/loading
@@ -32,7 +34,7 @@ incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
 forget_incoming() {
   [ -s .berth/loading ] || return 0
   # shellcheck disable=SC2046 # A list of names without spaces.
-  as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+  docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null)
   rm -f .berth/loading
 }
 # docker_images OPTIONS: runs `docker image ls` with retries, because it fails on containerd's store while another

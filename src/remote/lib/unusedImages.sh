@@ -1,14 +1,7 @@
 # shellcheck shell=sh
-# Releases of the directory, and images that only some of them need: brought by Berth, not used by a container or
-# another release, and without any other name. .berth/leaving lists those that could not be removed with their
-# releases, with an id and their own names per line.
-# Prints the numbers of the releases, newest first.
-numbers() {
-  for note in .berth/releases/[0-9]*/note; do
-    release=${note%/note}
-    [ ! -f "$note" ] || printf '%s\n' "${release##*/}"
-  done | sort -rn
-}
+# Images that only some releases of the directory need: brought by Berth, not used by a container or another release, and
+# without any other name. Of images that it keeps since an adoption, Berth removes its own name. .berth/leaving lists those
+# that could not be removed with their releases, with an id and their own names per line.
 # unused_images DROPPED: those lines, for releases that are numbers between blanks.
 unused_images() {
   to_drop=$1
@@ -24,6 +17,7 @@ unused_images() {
     }
     $1 == "image" && !is_dropped { needed[$2] = 1 }
     $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+    $1 == "image" && is_dropped && $4 == "kept" { own[$2] = own[$2] "" }
     $1 ~ /^sha256:/ {
       split($1, words, " ")
       own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)

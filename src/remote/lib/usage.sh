@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Prints `load` and `memory` of this server, and defines disk_of, which prints the `disk` of a directory.
+# Prints `load` and `memory` of this server, and defines disk_of, which prints the `disk` and the `inodes` of a
+# directory; a file system without a fixed number of inodes has none.
 LC_ALL=C
 export LC_ALL
 disk_of() {
@@ -8,6 +9,12 @@ disk_of() {
       mount = match($0, /[0-9]+% +\//) ? substr($0, RSTART) : ""
       sub(/^[0-9]+% +/, "", mount)
       printf "disk\t%s\t%s\t%s\t%s\n", kind, $(i - 3), $(i - 1), mount
+      exit
+    }
+  }'
+  df -Pi "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+    for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/ && $(i - 3) > 0) {
+      printf "inodes\t%s\t%s\t%s\n", kind, $(i - 3), $(i - 1)
       exit
     }
   }'

@@ -50,7 +50,7 @@ labels=$(as_root docker ps -a --filter "label=com.docker.compose.project.working
     }' | tr '\n' ' ')
 exec 4>&1
 code=$({
-  { compose logs --no-color --timestamps --tail "$tail" ${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
+  { compose_stack "" logs --no-color --timestamps --tail "$tail" ${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
     LC_ALL=C sed -n '/^[^|]*| [0-9]\{4\}-[0-9-]*T[0-9:.]*Z/p' |
     LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" '
       BEGIN { for (at = split(labels, all, " "); at > 0; at--) { split(all[at], is, "="); label[is[1]] = is[2] } }

@@ -22,6 +22,46 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
 parse_time() {
 case $1 in
 -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
@@ -65,7 +105,7 @@ if (index(is[1], is[2] "-") == 1) print substr(is[1], length(is[2]) + 2) "=" lab
 }' | tr '\\n' ' ')
 exec 4>&1
 code=$({
-{ compose logs --no-color --timestamps --tail "$tail" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
+{ compose_stack "" logs --no-color --timestamps --tail "$tail" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
 LC_ALL=C sed -n '/^[^|]*| [0-9]\\{4\\}-[0-9-]*T[0-9:.]*Z/p' |
 LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" '
 BEGIN { for (at = split(labels, all, " "); at > 0; at--) { split(all[at], is, "="); label[is[1]] = is[2] } }

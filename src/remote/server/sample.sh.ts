@@ -10,6 +10,12 @@ printf "disk\\t%s\\t%s\\t%s\\t%s\\n", kind, $(i - 3), $(i - 1), mount
 exit
 }
 }'
+df -Pi "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/ && $(i - 3) > 0) {
+printf "inodes\\t%s\\t%s\\t%s\\n", kind, $(i - 3), $(i - 1)
+exit
+}
+}'
 }
 [ ! -r /proc/loadavg ] ||
 printf 'load\\t%s\\t%s\\n' "$(cut -d ' ' -f 1 /proc/loadavg)" "$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)"

@@ -11,6 +11,7 @@ command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
+. "$(dirname "$0")/../lib/releaseNumbers.sh"
 . "$(dirname "$0")/../lib/unusedImages.sh"
 action=$1
 volumes=$3
@@ -28,10 +29,7 @@ if [ "$action" = settled ] && [ -e .berth/activation ]; then
   flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
 fi
 containers=$(ids) || exit 1
-file=
-for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-  if [ -f "$name" ]; then file=$name; break; fi
-done
+file=$(stack_file compose.yml)
 # Set if Berth has deployed here, so that the compose file is Berth's.
 berths=
 [ ! -f .berth/deployed ] && [ ! -d .berth/releases ] && [ ! -s .berth/loading ] || berths=yes
@@ -59,7 +57,7 @@ fi
 # Uses the compose file, or only Docker if it is missing. Prints the output after the end, because writing to a closed
 # connection could interrupt the command.
 to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\n' "$said" >&2; return 1; }; }
-by_compose() { to_its_end compose -f "$file" "$@"; }
+by_compose() { to_its_end compose_stack "$file" "$@"; }
 # shellcheck disable=SC2086 # A list of ids.
 by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
 case $action:$file in

@@ -22,6 +22,47 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
 if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
@@ -39,13 +80,13 @@ prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"
 keep_images() {
 names_begin=$(kept_prefix)
 while read -r kept_id _; do
-[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+[ -z "$kept_id" ] || docker_quietly tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)"
 done
 }
 incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
 forget_incoming() {
 [ -s .berth/loading ] || return 0
-as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+docker_quietly rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null)
 rm -f .berth/loading
 }
 docker_images() {
@@ -84,6 +125,7 @@ is_dropped = index(dropped, " " path[parts - 1] " ") > 0
 }
 $1 == "image" && !is_dropped { needed[$2] = 1 }
 $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+$1 == "image" && is_dropped && $4 == "kept" { own[$2] = own[$2] "" }
 $1 ~ /^sha256:/ {
 split($1, words, " ")
 own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
@@ -122,10 +164,7 @@ exec 8<.berth/activation
 flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
 fi
 containers=$(ids) || exit 1
-file=
-for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-if [ -f "$name" ]; then file=$name; break; fi
-done
+file=$(stack_file compose.yml)
 berths=
 [ ! -f .berth/deployed ] && [ ! -d .berth/releases ] && [ ! -s .berth/loading ] || berths=yes
 case $action:$containers:$file:$berths in
@@ -148,7 +187,7 @@ exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
 fi
 to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\\n' "$said" >&2; return 1; }; }
-by_compose() { to_its_end compose -f "$file" "$@"; }
+by_compose() { to_its_end compose_stack "$file" "$@"; }
 by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
 case $action:$file in
 stop:?* | restart:?*) set -- by_compose "$action" ;;

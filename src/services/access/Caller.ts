@@ -1,6 +1,6 @@
 import { Context } from "effect"
-import type { Role } from "../../schema/Settings.ts"
-import { formatUserAtMachine } from "../local/userName.ts"
+import type { Role } from "../../schema/settings.ts"
+import { formatUserAtMachine } from "../local/user.ts"
 import { type CallerRole, mayChange } from "./rights.ts"
 
 /** The sender of a request. */

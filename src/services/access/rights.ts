@@ -1,5 +1,5 @@
-import type { RequestedBy } from "../../schema/runs/Run.ts"
-import type { Role } from "../../schema/Settings.ts"
+import type { RequestedBy } from "../../schema/runs.ts"
+import type { Role } from "../../schema/settings.ts"
 
 /** The role of a caller; `anonymous` is a caller without a valid token. */
 export type CallerRole = Role | "anonymous"

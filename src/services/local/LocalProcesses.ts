@@ -1,4 +1,20 @@
-import { Context, type Duration, type Effect, Schema } from "effect"
+import {
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Queue,
+  Redacted,
+  Schedule,
+  Schema,
+  type Scope
+} from "effect"
+import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
+import { StringDecoder } from "node:string_decoder"
+import { keepLastBytes, makeLatestOutput } from "../bytes.ts"
+import { readErrorCode } from "./LocalFiles.ts"
 
 /** A program to run on this machine, without a shell. */
 export interface LocalCommand {
@@ -22,6 +38,14 @@ export interface LocalExit {
   readonly output: string
 }
 
+/** Exit of a program whose standard output is a value, with the two streams apart. */
+export interface LocalReading extends Pick<LocalExit, "exitCode" | "timedOut"> {
+  /** Standard output; none if it has more than `maxOutput` bytes. */
+  readonly stdout: Redacted.Redacted<Uint8Array> | null
+  /** End of standard error; empty if it went to the terminal. */
+  readonly stderr: string
+}
+
 /** The program is not installed, or not on the PATH. */
 export class ProgramNotFound extends Schema.TaggedError<ProgramNotFound>()("ProgramNotFound", {
   program: Schema.String,
@@ -43,6 +67,256 @@ export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalPro
     command: LocalCommand,
     onOutput?: (text: string, dropped: number) => Effect.Effect<void>
   ) => Effect.Effect<LocalExit, ProgramNotFound>
+  /**
+   * Runs a program to its end and reads its standard output. Where this process has a terminal, the program asks there:
+   * it has its standard input and error, and stays in its process group.
+   */
+  readonly read: (command: LocalCommand) => Effect.Effect<LocalReading, ProgramNotFound>
   /** Starts a program that outlives the call, such as an editor; returns once it is running. */
   readonly launch: (command: Pick<LocalCommand, "program" | "args">) => Effect.Effect<void, ProgramNotFound>
 }>() {}
+
+/** Environment of a local program: that of this service, without its own settings where variables are given. */
+const childEnvironment = (variables: Readonly<Record<string, string>> | undefined) => {
+  // The limit of one malloc arena applies to this service alone: it slows down multi-threaded builds.
+  const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
+  if (variables === undefined) return inherited
+  return {
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("BERTH_"))),
+    ...variables
+  }
+}
+
+const isWindows = process.platform === "win32"
+const grace = Duration.seconds(5)
+// Limits the wait for output after exit: children that outlive the program may keep its pipes open.
+const lastWordsMillis = 500
+/** Maximum characters per flush; below, maximum bytes read between flushes. Both limit the cost of reading. */
+const mostUntold = 256 * 1024
+const mostUnread = 1024 * 1024
+const pause = Effect.sleep("100 millis")
+
+const hindrance = (program: string, cause: unknown): string => {
+  const isPath = /[/\\]/.test(program)
+  switch (readErrorCode(cause)) {
+    case "ENOENT":
+      return (isPath ? "the program does not exist" : "it is not installed, or not on the PATH of this service") +
+        " (or the directory to run it in is gone)"
+    case "EACCES":
+      // A search of the PATH also ends with EACCES when a directory is not accessible.
+      return (isPath ? "" : "it is not installed, or ") + "the user of this service may not run it" +
+        " (or not enter the directory to run it in)"
+    default:
+      return cause instanceof Error ? cause.message : String(cause)
+  }
+}
+
+const notFound = (program: string, cause: unknown) => new ProgramNotFound({ program, help: hindrance(program, cause) })
+
+// Like Node's own `spawn`, but also starts .cmd files on Windows, with quoted arguments. Loaded on first use.
+const loadSpawn = Effect.map(Effect.promise(() => import("cross-spawn")), ({ default: spawn }) => spawn)
+
+/** Starts a program; an error within `millis` after the start counts as a failure to start. */
+const spawned = (program: string, args: ReadonlyArray<string>, options: SpawnOptions, millis = 0) =>
+  Effect.flatMap(loadSpawn, (spawn) =>
+    Effect.async<ChildProcess, ProgramNotFound>((resume) => {
+      const failed = (cause: unknown) => resume(Effect.fail(notFound(program, cause)))
+      try {
+        const child = spawn(program, [...args], { ...options, windowsHide: true })
+        const started = () => resume(Effect.succeed(child))
+        child.once("error", failed)
+        child.once("spawn", () => millis === 0 ? started() : setTimeout(started, millis))
+      } catch (cause) {
+        // `spawn` throws some failures, and emits others as events.
+        failed(cause)
+      }
+    }))
+
+/** Signals the whole process group; returns true while a process of it was still alive. */
+const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL") =>
+  Effect.sync(() => {
+    if (child.pid === undefined) return false
+    if (isWindows) {
+      if (child.exitCode !== null) return false
+      // Windows has neither process groups nor a graceful signal: the process tree is killed at once.
+      spawnExecutable("taskkill", ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true })
+        .on("error", () => child.kill())
+      return true
+    }
+    return groupKill(child.pid, name)
+  })
+
+const groupKill = (leader: number, name: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(-leader, name)
+  } catch {
+    return false
+  }
+}
+
+/** Sends TERM, then KILL after the grace period; completes as soon as the group is gone. */
+const endGroup = (child: ChildProcess) =>
+  Effect.gen(function*() {
+    if (!(yield* signal(child, "SIGTERM"))) return
+    const { pid } = child
+    const isGone = Effect.sync(() => pid === undefined || isWindows || !groupKill(pid, 0))
+    yield* Effect.repeat(isGone, {
+      until: (gone) => gone,
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo(grace))
+    })
+    if (!(yield* isGone)) yield* signal(child, "SIGKILL")
+  })
+
+const start = (
+  { args, cwd, program, variables }: LocalCommand
+): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
+  Effect.acquireRelease(
+    spawned(program, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      env: childEnvironment(variables),
+      stdio: ["ignore", "pipe", "pipe"],
+      // Makes the child a group leader, so that its whole group can be ended.
+      detached: !isWindows
+    }),
+    endGroup
+  )
+
+const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const child = yield* start(command)
+    const output = keepLastBytes(command.maxOutput)
+    const exited = yield* Deferred.make<number | null, ProgramNotFound>()
+    const closed = yield* Deferred.make<void>()
+    const heard = makeLatestOutput(mostUntold)
+    const wake = yield* Queue.sliding<void>(1)
+    let bytes = 0
+    let unread = 0
+    const streams = [child.stdout, child.stderr]
+    const resumeAll = () => {
+      unread = 0
+      for (const stream of streams) stream?.resume()
+    }
+    for (const stream of streams) {
+      // A character may be split between two chunks.
+      const decoder = new StringDecoder("utf8")
+      stream?.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        output.add(chunk)
+        if (onOutput === undefined) return
+        heard.add({ stream: "stdout", text: decoder.write(chunk) })
+        Queue.unsafeOffer(wake, undefined)
+        unread += chunk.length
+        if (unread > mostUnread && child.exitCode === null && child.signalCode === null) stream.pause()
+      })
+    }
+    child.once("exit", resumeAll).once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
+    child.once("error", (cause) => Deferred.unsafeDone(exited, Effect.fail(notFound(command.program, cause))))
+    child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+    // The child may have exited before the listener was registered.
+    if (child.exitCode !== null || child.signalCode !== null) {
+      Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
+    }
+    const tell = Effect.suspend(() => {
+      const { dropped, pieces } = heard.take()
+      resumeAll()
+      const text = pieces.map((piece) => piece.text).join("")
+      return onOutput === undefined || (text === "" && dropped === 0) ? Effect.void : onOutput(text, dropped)
+    })
+    const listener = yield* Effect.forkScoped(
+      Effect.forever(Queue.take(wake).pipe(Effect.zipRight(Effect.uninterruptible(tell)), Effect.zipRight(pause)))
+    )
+
+    const code = yield* Effect.timeoutOption(Deferred.await(exited), command.timeout)
+    if (code._tag === "None") yield* endGroup(child)
+    yield* Effect.timeoutOption(Deferred.await(closed), lastWordsMillis)
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    // Flush the last output.
+    yield* Effect.timeoutOption(Effect.zipRight(Fiber.interrupt(listener), tell), lastWordsMillis)
+    const cut = bytes > command.maxOutput ? `[the first ${bytes - command.maxOutput} bytes are left out]\n` : ""
+    const exit: LocalExit = {
+      exitCode: code._tag === "None" ? null : code.value,
+      timedOut: code._tag === "None",
+      output: cut + output.text()
+    }
+    return exit
+  }).pipe(
+    Effect.scoped,
+    Effect.withSpan("LocalProcesses.run", { attributes: { program: command.program } })
+  )
+
+/** True where this process can ask its user. */
+const hasTerminal = () => process.stdin.isTTY && process.stderr.isTTY
+
+/** Ends a program that shares the process group of this process, and so its terminal. */
+const endChild = (child: ChildProcess) =>
+  Effect.gen(function*() {
+    const isGone = Effect.sync(() => child.exitCode !== null || child.signalCode !== null)
+    if (yield* isGone) return
+    child.kill("SIGTERM")
+    yield* Effect.repeat(isGone, {
+      until: (gone) => gone,
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo(grace))
+    })
+    if (!(yield* isGone)) child.kill("SIGKILL")
+  })
+
+const mostErrors = 4 * 1024
+
+const read = ({ args, cwd, maxOutput, program, timeout, variables }: LocalCommand) =>
+  Effect.gen(function*() {
+    const asks = hasTerminal()
+    const [end, detached] = asks || isWindows ? [endChild, false] : [endGroup, true]
+    const child = yield* Effect.acquireRelease(
+      spawned(program, args, {
+        ...(cwd === undefined ? {} : { cwd }),
+        env: childEnvironment(variables),
+        stdio: asks ? ["inherit", "pipe", "inherit"] : ["ignore", "pipe", "pipe"],
+        detached
+      }),
+      end
+    )
+    const pieces: Array<Buffer> = []
+    const errors = keepLastBytes(mostErrors)
+    let bytes = 0
+    child.stdout?.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= maxOutput) pieces.push(chunk)
+    })
+    child.stderr?.on("data", (chunk: Buffer) => errors.add(chunk))
+    const exited = yield* Deferred.make<number | null>()
+    const closed = yield* Deferred.make<void>()
+    child.once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
+    child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+    if (child.exitCode !== null || child.signalCode !== null) {
+      Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
+    }
+    const code = yield* Effect.timeoutOption(Deferred.await(exited), timeout)
+    if (code._tag === "None") yield* end(child)
+    yield* Effect.timeoutOption(Deferred.await(closed), lastWordsMillis)
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    const reading: LocalReading = {
+      exitCode: code._tag === "None" ? null : code.value,
+      timedOut: code._tag === "None",
+      stdout: bytes > maxOutput ? null : Redacted.make(new Uint8Array(Buffer.concat(pieces))),
+      stderr: errors.text()
+    }
+    return reading
+  }).pipe(
+    Effect.scoped,
+    Effect.withSpan("LocalProcesses.read", { attributes: { program } })
+  )
+
+// Windows starts the shell first, which reports a missing program a moment later.
+const startingMillis = isWindows ? 500 : 0
+
+const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<LocalCommand, "program" | "args">) =>
+  Effect.map(
+    spawned(program, args, { stdio: "ignore", detached: true }, startingMillis),
+    (child) => child.unref()
+  )
+)
+
+/** Runs programs as child processes, each the leader of its own group. */
+export const LocalProcessesLive = Layer.succeed(LocalProcesses, LocalProcesses.of({ run, read, launch }))

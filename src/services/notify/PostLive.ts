@@ -1,5 +1,5 @@
 import { Effect, Layer, Scope } from "effect"
-import { makeOnce } from "../fibers/makeOnce.ts"
+import { makeOnce } from "../limits.ts"
 import { Post } from "./Post.ts"
 
 /** Sends requests over the network; the client is loaded on first use. */

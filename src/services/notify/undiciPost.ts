@@ -1,10 +1,8 @@
 import { Agent, request } from "@effect/platform-node/Undici"
 import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
-import { checkedLookup } from "../upstream/checkedLookup.ts"
-import { connectionReason } from "../upstream/connectionReason.ts"
-import { parseRetryAfter } from "../upstream/retry.ts"
-import type { RenderedMessage } from "./formats.ts"
-import { PostFailed } from "./Post.ts"
+import { checkedLookup } from "../upstream/undici.ts"
+import { connectionReason, parseRetryAfter } from "../upstream/Upstream.ts"
+import { PostFailed, type RenderedMessage } from "./Post.ts"
 
 const timeout = Duration.seconds(10)
 const mostOfAnswer = 4 * 1024

@@ -1,8 +1,21 @@
-import { Context, type Effect, type Option, type Redacted } from "effect"
-import type { AppEnv, PlatformFailure, PlatformRecord, PlatformServer } from "../../schema/applications/PlatformApp.ts"
-import type { Disclosed } from "../../schema/basics/Disclosed.ts"
-import type { Finding } from "../../schema/Health.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
+import { Context, Effect, Either, Option, Predicate, Redacted } from "effect"
+import {
+  type AppEnv,
+  type PlatformFailure,
+  type PlatformRecord,
+  PlatformRefused,
+  type PlatformServer,
+  PlatformTimeout,
+  PlatformUnavailable,
+  type Raw,
+  recordFields
+} from "../../schema/applications.ts"
+import type { Disclosed, Unsendable, UpstreamFailure } from "../../schema/basics.ts"
+import type { Finding } from "../../schema/overview.ts"
+import type { SettingsError } from "../../schema/settings.ts"
+import { parseJson } from "../parsing.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { type Authentication, makeExcerpt, type Upstream, type UpstreamCall } from "../upstream/Upstream.ts"
 
 /** A call to the platform. */
 export type PlatformCall<A> = Effect.Effect<A, PlatformFailure | SettingsError>
@@ -69,3 +82,191 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
   /** Findings for `doctor`: the platform's version, the token's abilities. Read-only. */
   readonly check: PlatformCall<ReadonlyArray<Finding>>
 }>() {}
+
+/** A call to the platform, in the terms of a vendor's profile. */
+export interface PlatformRequest extends Pick<UpstreamCall, "method" | "path" | "plain" | "query"> {
+  readonly body?: { readonly [field: string]: unknown }
+  /** Maximum size of the response in bytes; `usualLimit` when absent. */
+  readonly limit?: number
+  /** True for a GET that changes something. */
+  readonly changes?: boolean
+  /** Parts of the body to redact in errors. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
+}
+
+/** Connection of a profile: settings of the current request, and calls with its address and token. */
+export interface PlatformConnection {
+  /** Sends a request and returns the body of the response; `null` when the body is empty. */
+  readonly send: (request: PlatformRequest) => PlatformCall<unknown>
+  /** Base of webhook addresses, without a trailing slash. */
+  readonly webhookBase: Effect.Effect<string, SettingsError>
+  /** Secret that signs push events; empty when none is configured. */
+  readonly webhookSecret: PlatformCall<Redacted.Redacted>
+}
+
+/** Limit for one record or the variables of one application, in bytes. */
+export const usualLimit = 4 * 1024 * 1024
+/** Limit for the list of all applications, in bytes. */
+export const listLimit = 32 * 1024 * 1024
+
+/** A vendor: its authentication, its errors, and the port's operations in its API. */
+export interface PlatformProfile {
+  /** Header that carries its token. */
+  readonly authentication: Omit<Authentication, "token">
+  /** Describes the body of a refusal, in neutral terms. */
+  readonly refusal: (body: string) => string
+  readonly operations: (connection: PlatformConnection) => Platform["Type"]
+}
+
+/** Reads a text; anything else counts as absent. */
+const textOf = (value: unknown): string | undefined =>
+  Predicate.isString(value)
+    ? value
+    : Predicate.isNumber(value) || Predicate.isBoolean(value)
+    ? String(value)
+    : undefined
+
+/** Reads a flag, which platforms encode in several ways. */
+const flagOf = (value: unknown): boolean | undefined =>
+  [true, 1, "1", "true"].some((yes) => yes === value)
+    ? true
+    : [false, 0, "0", "false"].some((no) => no === value)
+    ? false
+    : undefined
+
+const columnsOf = (raw: Raw) =>
+  Object.fromEntries(
+    recordFields.map(({ record: { key, kind } }) => [key, kind === "flag" ? flagOf(raw[key]) : textOf(raw[key])])
+  )
+
+/** Reads the known fields of a record; one that does not fit counts as absent. */
+export const decodeRecord = (raw: Raw): PlatformRecord => ({
+  ...columnsOf(raw),
+  uuid: textOf(raw["uuid"]) ?? "",
+  name: textOf(raw["name"]) ?? "",
+  fqdn: textOf(raw["fqdn"]),
+  manual_webhook_secret_githost: textOf(raw["manual_webhook_secret_githost"]),
+  server_uuid: textOf(raw["server_uuid"]),
+  raw
+})
+
+const serverOf = (raw: Raw): PlatformServer => ({
+  uuid: textOf(raw["uuid"]) ?? "",
+  name: textOf(raw["name"]) ?? "",
+  ip: textOf(raw["ip"])
+})
+
+const mostRecords = 10_000
+
+/** Reads the records of a list; other items are skipped. */
+const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> => {
+  if (!Array.isArray(body)) {
+    return new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })
+  }
+  return body.length > mostRecords
+    ? new PlatformUnavailable({ call, reason: `answered a list of more than ${mostRecords} records` })
+    : Effect.succeed(body.filter(Predicate.isReadonlyRecord))
+}
+
+/** Reads the list of applications. */
+export const decodeApps = (body: unknown) =>
+  Effect.map(listed("GET /applications", body), (records) => records.map(decodeRecord))
+
+/** Reads the full record of an application, and sets its uuid to the requested one. */
+export const decodeApp = (uuid: string) => (body: unknown): Effect.Effect<PlatformRecord, PlatformUnavailable> =>
+  Predicate.isReadonlyRecord(body)
+    ? Effect.succeed({ ...decodeRecord(body), uuid })
+    : new PlatformUnavailable({
+      call: "GET /applications/{uuid}",
+      reason: "answered something unexpected, not an application"
+    })
+
+/** Reads a list of environment variables. */
+export const decodeEnvs = (body: unknown) => listed("GET /applications/{uuid}/envs", body)
+
+/** The text of a variable's value. */
+export const formatEnvValue = (value: unknown): string => textOf(value) ?? JSON.stringify(value)
+
+/** The key of a variable. */
+export const readEnvKey = (raw: Raw): string => textOf(raw["key"]) ?? ""
+
+/** Reads the list of servers. */
+export const decodeServers = (body: unknown) =>
+  Effect.map(listed("GET /servers", body), (records) => records.map(serverOf))
+
+type Failure = PlatformRefused | PlatformUnavailable | PlatformTimeout | Unsendable
+
+const asPlatformFailure = (error: UpstreamFailure): Failure => {
+  switch (error._tag) {
+    case "UpstreamRefused":
+      return new PlatformRefused({ upstream: error.upstream, words: error.words })
+    case "UpstreamUnavailable":
+      return new PlatformUnavailable({ call: error.call, reason: error.reason })
+    case "UpstreamTimeout":
+      return new PlatformTimeout({ call: error.call, seconds: error.seconds })
+    case "PathSegmentRefused":
+    case "BodyRefused":
+      return error
+  }
+}
+
+/** Calls of a profile; each uses the current address and token of the settings. */
+export const makePlatformConnection = (
+  settings: Settings["Type"],
+  upstream: Upstream["Type"],
+  { authentication, refusal }: PlatformProfile
+): PlatformConnection => ({
+  send: Effect.fn("Platform.send")(function*({ body, changes, limit, method, path, plain, query, secrets }) {
+    const { get } = yield* settings.now
+    const base = yield* get("platform.url")
+    const token = yield* get("platform.token")
+    const timeout = yield* get("platform.timeout")
+    const answer = yield* Effect.mapError(
+      upstream.send({
+        method,
+        base,
+        path,
+        timeout,
+        limit: limit ?? usualLimit,
+        authentication: { ...authentication, token },
+        refusal,
+        idempotent: method === "GET" && changes !== true,
+        ...(plain === undefined ? {} : { plain }),
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined ? {} : { body }),
+        ...(secrets === undefined ? {} : { secrets })
+      }),
+      asPlatformFailure
+    )
+    return answer.body
+  }),
+  webhookBase: Effect.gen(function*() {
+    const base = yield* settings.find("platform.webhookUrl")
+    const url = Option.isSome(base) ? base.value : new URL(yield* settings.get("platform.url")).origin
+    return url.replace(/(?<!\/)\/+$/, "")
+  }),
+  webhookSecret: Effect.map(
+    settings.find("gitHost.webhookSecret"),
+    Option.getOrElse(() => Redacted.make(""))
+  )
+})
+
+const sentences = (value: unknown): string =>
+  Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)
+
+/** Refused fields, each with its reason: `fqdn: This field is not allowed.` */
+const refusedFields = (errors: unknown): ReadonlyArray<string> => {
+  if (Predicate.isRecord(errors)) return Object.entries(errors).map(([field, why]) => `${field}: ${sentences(why)}`)
+  return Array.isArray(errors) ? errors.map(sentences) : Predicate.isString(errors) ? [errors] : []
+}
+
+/** Describes a refusal in one line: its message, and the refused fields. */
+export const describeRefusal = (text: string): string => {
+  const body = Either.getOrElse(parseJson(text), () => null)
+  if (!Predicate.isRecord(body)) return makeExcerpt(text) || "it gave no reason"
+  const message = [body["message"], body["error"]].find((said) => Predicate.isString(said) && said !== "")
+  const fields = refusedFields(body["errors"])
+  if (message === undefined && fields.length === 0) return makeExcerpt(text)
+  const said = Predicate.isString(message) ? message : "refused"
+  return fields.length === 0 ? said : `${said} (${fields.join("; ")})`
+}

@@ -1,21 +1,156 @@
-import { Effect, Option, Predicate, Redacted, Schema } from "effect"
-import type { AppEnv, Raw } from "../../schema/applications/PlatformApp.ts"
-import { Disclosed } from "../../schema/basics/Disclosed.ts"
-import { checkCoolify } from "./coolifyCheck.ts"
-import { adoptSpelling, toCoolify, toNeutral, toNeutralWords } from "./coolifyWords.ts"
-import { describeRefusal } from "./describeRefusal.ts"
-import { makeCoolifyDomains } from "./makeCoolifyDomains.ts"
-import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
-import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
+import { Array as Arr, Effect, Option, Order, Predicate, Redacted, Schema } from "effect"
+import { type AppEnv, type PlatformRecord, PlatformRefused, type Raw } from "../../schema/applications.ts"
+import { Disclosed } from "../../schema/basics.ts"
+import type { Finding } from "../../schema/overview.ts"
+import { pluralize } from "../../schema/words.ts"
 import {
+  adoptSpelling,
+  parseComposeServices,
+  parseServiceDomains,
+  toCoolify,
+  toNeutral,
+  toNeutralWords,
+  withServiceDomain
+} from "./coolifyWords.ts"
+import {
+  type AppFields,
   decodeApp,
   decodeApps,
   decodeEnvs,
   decodeRecord,
   decodeServers,
+  describeRefusal,
   formatEnvValue,
+  listLimit,
+  Platform,
+  type PlatformCall,
+  type PlatformProfile,
   readEnvKey
-} from "./records.ts"
+} from "./Platform.ts"
+
+type Version = readonly [number, number, number]
+const versions = Order.tuple(Order.number, Order.number, Order.number)
+
+/** Parses `v4.1.1` or `4.1.1-beta.3` into numbers. */
+const parseVersion = (text: string): Option.Option<Version> => {
+  const [, major, minor, patch] = /(?<!\d)(\d+)\.(\d+)\.(\d+)/.exec(text) ?? []
+  return major === undefined ? Option.none() : Option.some([Number(major), Number(minor), Number(patch)])
+}
+
+const faults: ReadonlyArray<{ readonly from: Version; readonly mended: Version; readonly what: string }> = [{
+  from: [4, 1, 1],
+  mended: [4, 1, 2],
+  what: "repository addresses with an SSH port of their own are mishandled"
+}]
+
+/** Makes the finding for a version of Coolify. */
+export const checkVersion = (text: string): Finding => {
+  const name = "platform version"
+  const version = parseVersion(text)
+  if (Option.isNone(version)) return { name, ok: true, detail: `Coolify, version ${text.slice(0, 40)}` }
+  const number = version.value.join(".")
+  const fault = faults.find(({ from, mended }) =>
+    Order.between(versions)(version.value, { minimum: from, maximum: from }) ||
+    (Order.greaterThan(versions)(version.value, from) && Order.lessThan(versions)(version.value, mended))
+  )
+  return fault === undefined
+    ? { name, ok: true, detail: `Coolify ${number}` }
+    : {
+      name,
+      ok: false,
+      detail: `Coolify ${number}: ${fault.what}`,
+      fix: `Update Coolify to ${fault.mended.join(".")}`
+    }
+}
+
+/** Makes the finding for the token's abilities, derived from the variables of an application. */
+export const checkToken = (
+  apps: ReadonlyArray<PlatformRecord>,
+  envs: ReadonlyArray<AppEnv>
+): Finding => {
+  const name = "platform token"
+  const reads = `it may read ${pluralize(apps.length, "application")}`
+  const hidden = Arr.findFirst(envs, ({ value }) => Disclosed.$is("Hidden")(value))
+  if (Option.isSome(hidden)) {
+    return {
+      name,
+      ok: false,
+      detail: `${reads}, and no values of variables or secrets`,
+      fix: "Give the token the ability read:sensitive in Coolify, under Keys & Tokens"
+    }
+  }
+  return envs.length === 0
+    ? { name, ok: true, detail: `${reads}; whether it may read values shows once there is a variable` }
+    : { name, ok: true, detail: `${reads} and the values of their variables` }
+}
+
+/** Checks Coolify's version and the token's abilities. Read-only. */
+const checkCoolify = <E, R, E2, R2, E3, R3>(
+  version: Effect.Effect<string, E, R>,
+  applications: Effect.Effect<ReadonlyArray<PlatformRecord>, E2, R2>,
+  envs: (uuid: string) => Effect.Effect<ReadonlyArray<AppEnv>, E3, R3>
+) =>
+  Effect.gen(function*() {
+    const [text, apps] = yield* Effect.all([version, applications], { concurrency: 2 })
+    // A sample suffices.
+    const few = apps.filter(({ uuid }) => uuid !== "").slice(0, 5)
+    const variables = yield* Effect.forEach(few, ({ uuid }) => envs(uuid), { concurrency: 5 })
+    return [checkVersion(text), checkToken(apps, variables.flat())]
+  })
+
+const isCompose = (buildPack: unknown) => buildPack === "composestack"
+const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
+
+/** Compose service for an address: the named one, or the only one. */
+const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
+  if (service !== undefined) return Effect.succeed(service)
+  const compose = app.raw["docker_compose_raw"]
+  const services = Predicate.isString(compose) ? parseComposeServices(compose) : []
+  const [only] = services
+  if (only !== undefined && services.length === 1) return Effect.succeed(only)
+  const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
+  return new PlatformRefused({
+    upstream: 422,
+    words: `a domain of a compose stack belongs to one of its services, ${known}: ` +
+      `name it as "service" in the entry of platform.json`
+  })
+}
+
+/** Fields that set an address of a compose stack. An address cannot be removed by setting an empty one. */
+const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
+  Predicate.isString(url) && url !== ""
+    ? Effect.map(serviceOf(app, service), (name) => ({
+      docker_compose_domains: withServiceDomain(parseServiceDomains(app.raw["docker_compose_domains"]), name, url)
+    }))
+    : Effect.succeed({})
+
+interface ApplicationCalls {
+  readonly application: (uuid: string) => PlatformCall<PlatformRecord>
+  readonly patch: (uuid: string, body: AppFields) => PlatformCall<unknown>
+}
+
+/** Calls that set addresses: a compose stack has one for each service, any other application has a single one. */
+const makeCoolifyDomains = (
+  { application, patch }: ApplicationCalls
+): Pick<Platform["Type"], "setDomain" | "updateApplication"> => ({
+  updateApplication: (uuid, fields) =>
+    Effect.gen(function*() {
+      if (address(fields) === undefined) return yield* patch(uuid, toCoolify(fields))
+      const app = yield* application(uuid)
+      if (!isCompose(fields["build_pack"] ?? app.build_pack)) return yield* patch(uuid, toCoolify(fields))
+      const { domains: _, fqdn: __, ...others } = fields
+      const body = { ...toCoolify(others), ...yield* composeAddress(app, address(fields)) }
+      return Object.keys(body).length === 0 ? null : yield* patch(uuid, body)
+    }),
+  setDomain: ({ buildPack, uuid }, url, service) =>
+    isCompose(buildPack)
+      ? application(uuid).pipe(
+        Effect.flatMap((app) => composeAddress(app, url, service)),
+        Effect.flatMap((fields) => patch(uuid, fields)),
+        Effect.asVoid
+      )
+      : Effect.asVoid(patch(uuid, { domains: url }))
+})
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
   "under Keys & Tokens"

@@ -1,8 +1,7 @@
 import { Either, Predicate } from "effect"
 import { isMap, isScalar } from "yaml"
-import { recordFields } from "../../schema/applications/recordColumns.ts"
-import { parseJson } from "../parsing/json.ts"
-import { parseYaml } from "../parsing/yaml.ts"
+import { recordFields } from "../../schema/applications.ts"
+import { parseJson, parseYaml } from "../parsing.ts"
 import type { AppFields } from "./Platform.ts"
 
 type Fields = { readonly [field: string]: unknown }
@@ -26,13 +25,13 @@ const other = (words: typeof buildPacks, from: 0 | 1, word: string): string =>
 const rooted = (path: string) => (path.startsWith("/") ? path : `/${path}`)
 
 /** A compose service and its addresses, separated by commas. */
-export interface ServiceDomain {
+interface ServiceDomain {
   readonly name: string
   readonly domain: string
 }
 
 /** Coolify's name of a build pack; a name without a neutral equivalent is returned unchanged. */
-export const toVendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
+const toVendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
 
 const vendorValue = (field: string, value: unknown): unknown => {
   if (!Predicate.isString(value)) return value

@@ -1,12 +1,23 @@
-import { Context, type Effect, type Option, type Schema, type Stream } from "effect"
-import type { Run, RunEvent, RunKind, RunsPage, RunsQuery, RunSubject } from "../../schema/runs/Run.ts"
-import type { RunEnded, RunFailure, RunNotFound, RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
-import type { LockKey } from "../locks/LockKey.ts"
-import type { FileLocked } from "../locks/Locks.ts"
-import type { KeyedRun } from "./idempotency.ts"
-import type { StoreSize, UnfinishedRuns } from "./RunHistory.ts"
+import { Clock, Context, Effect, Layer, Option, type Schema, type Scope, type Stream, Struct } from "effect"
+import { randomBytes, randomUUID } from "node:crypto"
+import type {
+  RequestedBy,
+  Run,
+  RunEnded,
+  RunEvent,
+  RunFailure,
+  RunKind,
+  RunNotFound,
+  RunsPage,
+  RunsQuery,
+  RunStep,
+  RunStoreUnavailable,
+  RunSubject
+} from "../../schema/runs.ts"
+import { formatUserAtMachine } from "../local/user.ts"
+import type { FileLocked, LockKey } from "../locks/Locks.ts"
 import type { Steps } from "./Steps.ts"
-import type { StoredRun } from "./StoredRun.ts"
+import type { Idempotency, KeyedRun, StoredRun, StoreSize, UnfinishedRuns } from "./store.ts"
 
 /**
  * Recovery of an unfinished run after a restart: perform the steps without a stored result (`resume`), read its outcome
@@ -85,3 +96,97 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   /** Returns the name and size of the store; fails while runs cannot be recorded. */
   readonly checkStore: Effect.Effect<StoreSize, RunStoreUnavailable>
 }>() {}
+
+/** Request that starts a run; by default one of a script. */
+export class RunRequest extends Context.Reference<RunRequest>()("berth/RunRequest", {
+  defaultValue: (): {
+    readonly requestedBy: RequestedBy
+    readonly idempotency: Option.Option<Idempotency>
+    /** Parent run that starts this one, which is not counted as a separate run. */
+    readonly parent?: string
+    /** Executed once the run is recorded. */
+    readonly started: (run: Run) => Effect.Effect<void>
+    /** Executed when a peer has just started a run for the same key: this process starts none, and the call waits. */
+    readonly isUsed: (by: KeyedRun) => Effect.Effect<void>
+  } => ({
+    requestedBy: { door: "script", name: formatUserAtMachine() },
+    idempotency: Option.none(),
+    started: () => Effect.void,
+    isUsed: () => Effect.void
+  })
+}) {}
+
+/** Identity of this process, as written into the locks that it takes on servers. */
+export class Instance extends Context.Tag("berth/Instance")<Instance, {
+  /** Unique for every start of a process. */
+  readonly id: string
+  /** User, machine and process: `alice@laptop, process 4711`. */
+  readonly description: string
+  /** Registers a lock until the scope closes, and returns its name, which begins with the id. */
+  readonly hold: Effect.Effect<string, never, Scope.Scope>
+  /** Reports whether a lock of this name is registered. */
+  readonly isHolding: (name: string) => Effect.Effect<boolean>
+}>() {}
+
+export const InstanceLive = Layer.sync(Instance, () => {
+  const id = randomUUID()
+  const lockNames = new Set<string>()
+  return Instance.of({
+    id,
+    description: `${formatUserAtMachine()}, process ${process.pid}`,
+    hold: Effect.acquireRelease(
+      Effect.sync(() => {
+        const name = `${id}/${randomUUID()}`
+        lockNames.add(name)
+        return name
+      }),
+      (name) => Effect.sync(() => lockNames.delete(name))
+    ),
+    isHolding: (name) => Effect.sync(() => lockNames.has(name))
+  })
+})
+
+// Crockford's base 32: sorts by value, without letters that look like digits.
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+const timeDigits = 10
+
+const timeText = (millis: number): string =>
+  Array.from({ length: timeDigits }, (_, index) => digits[Math.floor(millis / 32 ** (timeDigits - 1 - index)) % 32])
+    .join("")
+
+const randomText = (): string => Array.from(randomBytes(16), (byte) => digits[byte % 32]).join("")
+
+/**
+ * Makes ids of 26 characters: milliseconds since 1970, then random characters. They sort by time; those of one process
+ * sort by creation even when its clock is set back.
+ */
+export const makeRunIds: Effect.Effect<Effect.Effect<string>> = Effect.sync(() => {
+  let last = 0
+  return Effect.map(Clock.currentTimeMillis, (now) => {
+    last = Math.max(now, last + 1)
+    return timeText(last) + randomText()
+  })
+})
+
+/** End of a run that is recorded. */
+interface RecordedEnd extends Pick<Run, "error" | "result" | "state"> {
+  readonly endedAt: string
+}
+
+/** Removes `waitsFor` from a run. */
+export const withoutWait = Struct.omit("waitsFor")
+
+/** Closes the steps that were running when the last attempt was cut off. */
+const closeSteps = (steps: Run["steps"], { endedAt, result, state }: RecordedEnd): ReadonlyArray<RunStep> => {
+  const end = result === null && state !== "succeeded"
+    ? { status: "error", detail: state } as const
+    : { status: "done", detail: "came to its end while no service waited for it" } as const
+  return steps.map((step) => step.status === "running" ? { ...step, ...end, endedAt } : step)
+}
+
+/** Ends a run: closes its steps and removes its wait. */
+export const endRun = (run: Run, end: RecordedEnd): Run => ({
+  ...withoutWait(run),
+  ...end,
+  steps: closeSteps(run.steps, end)
+})

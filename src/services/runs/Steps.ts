@@ -1,9 +1,55 @@
-import { Clock, Context, Effect, Layer, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
-import type { OutputStream, RunStep, StepProgress } from "../../schema/runs/Run.ts"
-import type { Step, StepStatus } from "../../schema/runs/Step.ts"
-import { scrubSecrets } from "../secrets/secretsInUse.ts"
+import * as Activity from "@effect/workflow/Activity"
+import * as Workflow from "@effect/workflow/Workflow"
+import { Complete } from "@effect/workflow/Workflow"
+import * as WorkflowEngine from "@effect/workflow/WorkflowEngine"
+import type { WorkflowEngine as EngineTag, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  FiberRef,
+  Layer,
+  Option,
+  Ref,
+  Schedule,
+  Schema,
+  type Stream,
+  SubscriptionRef
+} from "effect"
+import type { OutputStream, Run, RunKind, RunStep, Step, StepProgress, StepStatus } from "../../schema/runs.ts"
+import { scrubSecrets } from "../masking.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { recordStep, updateProgress } from "./recordStep.ts"
+
+/**
+ * Appends a step, or replaces the entry of the same name and keeps its start. Recording the same end again, as a resumed
+ * run does, keeps both times.
+ */
+const recordStep = (steps: ReadonlyArray<RunStep>, next: Step, now: string): ReadonlyArray<RunStep> => {
+  const timed = (earlier: RunStep | undefined): RunStep => {
+    const isOver = next.status !== "running"
+    if (earlier !== undefined && isOver && earlier.status === next.status && earlier.detail === next.detail) {
+      return earlier
+    }
+    return {
+      ...next,
+      startedAt: earlier?.startedAt ?? now,
+      endedAt: isOver ? now : null,
+      ...(earlier?.progress === undefined ? {} : { progress: earlier.progress })
+    }
+  }
+  return steps.some(({ step }) => step === next.step)
+    ? steps.map((step) => (step.step === next.step ? timed(step) : step))
+    : [...steps, timed(undefined)]
+}
+
+export const updateProgress = (
+  steps: ReadonlyArray<RunStep>,
+  name: string,
+  progress: StepProgress
+): ReadonlyArray<RunStep> => steps.map((step) => (step.step === name ? { ...step, progress } : step))
 
 /** Records the steps of the current run. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
@@ -167,3 +213,168 @@ export const computeOnce = <A, I, E, R>(
 /** Records a skipped step and the reason. */
 export const skipStep = (name: string, detail: string): Effect.Effect<void, never, Steps> =>
   Effect.flatMap(Steps, (steps) => steps.record({ step: name, status: "skipped", detail }))
+
+/** Name of the running step of a run, else of its last one; null for a run that has not begun. */
+export const findCurrentStep = ({ startedAt, steps }: Run): string | null =>
+  startedAt === null
+    ? null
+    : (steps.find(({ status }) => status === "running") ?? steps.at(-1))?.step ?? "its beginning"
+
+/** Signal that the run of a fiber has lost its ownership. */
+const ownershipLost = FiberRef.unsafeMake(Option.none<Deferred.Deferred<never>>())
+
+/** Ends even uncancellable parts of an effect once the signal fails: a peer may execute the same run by then. */
+export const untilOwnershipLost =
+  (signal: Deferred.Deferred<never>) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.locally(effect, ownershipLost, Option.some(signal))
+
+/** Completes an effect even when its caller is interrupted; time-outs within it still apply. */
+export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(FiberRef.get(ownershipLost), (lost) => {
+    const whole = Option.match(lost, {
+      onNone: () => effect,
+      onSome: (signal) =>
+        Effect.if(Deferred.isDone(signal), {
+          onTrue: () => Deferred.await(signal),
+          onFalse: () => Effect.raceFirst(effect, Deferred.await(signal))
+        })
+    })
+    return Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(whole)), Fiber.join))
+  })
+
+/** Durable record of the activities of one workflow: those that began, and their results as JSON. */
+export interface ActivityStore {
+  /** Stored result of an activity; none until it has ended. */
+  readonly recall: (activity: string) => Effect.Effect<Option.Option<unknown>>
+  /**
+   * Records the start of an activity before it is performed. Implementations must not be interruptible once the record
+   * is written.
+   */
+  readonly begin: (activity: string) => Effect.Effect<void>
+  readonly complete: (activity: string, result: unknown) => Effect.Effect<void>
+}
+
+/**
+ * Engine for one execution of a workflow with durable activities. An activity with a stored result is not performed
+ * again; an activity that was in progress is. A new engine over the same store resumes the execution.
+ *
+ * Interrupting the workflow does not interrupt an activity. Failures are not stored, and results that do not decode
+ * come from another version: both are performed again. A second activity of the same name is a defect.
+ */
+export const activityEngine = (store: ActivityStore): Layer.Layer<WorkflowEngine.WorkflowEngine> =>
+  Layer.fresh(WorkflowEngine.layerMemory).pipe(
+    Layer.flatMap((context) =>
+      Layer.effect(
+        WorkflowEngine.WorkflowEngine,
+        Effect.map(Effect.provide(WorkflowEngine.WorkflowEngine, context), (memory) => {
+          const met = new Set<string>()
+          const engine: WorkflowEngine.WorkflowEngine["Type"] = {
+            ...memory,
+            register: (workflow, execute) =>
+              memory.register(workflow, (payload, id) =>
+                Effect.provideService(execute(payload, id), WorkflowEngine.WorkflowEngine, engine)),
+            activityExecute: (activity) =>
+              Effect.gen(function*() {
+                const { name } = activity
+                if (met.has(name)) {
+                  return yield* Effect.dieMessage(`There are two activities named ${name}`)
+                }
+                met.add(name)
+                const kept = yield* store.recall(name)
+                if (Option.isSome(kept)) {
+                  const exit = yield* Effect.option(Schema.decode(activity.exitSchema)(Exit.succeed(kept.value)))
+                  if (Option.isSome(exit)) {
+                    return new Complete({ exit: exit.value })
+                  }
+                }
+                const perform = Effect.gen(function*() {
+                  const exit = yield* Effect.exit(Effect.scoped(activity.execute))
+                  const encoded = yield* Effect.orDie(Schema.encode(activity.exitSchema)(exit))
+                  if (Exit.isSuccess(encoded)) {
+                    yield* store.complete(name, encoded.value)
+                  }
+                  return new Complete({ exit })
+                })
+                // An activity that is recorded but not performed would look interrupted to the next attempt.
+                return yield* Effect.uninterruptible(Effect.zipRight(store.begin(name), uncancellable(perform)))
+              }).pipe(Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
+          }
+          return engine
+        })
+      )
+    )
+  )
+
+/** A step failed; the run holds the error. Failures are not stored: a resumed run tries again. */
+export class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { step: Schema.String }) {
+  override get message() {
+    return `The step ${this.step} failed`
+  }
+}
+
+/** A run failed; the run holds the error. */
+export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { run: Schema.String }) {
+  override get message() {
+    return `The run ${this.run} failed`
+  }
+}
+
+/**
+ * Versions of the workflows. Increment one when a step gets another meaning: unfinished runs of older versions are then
+ * recorded as interrupted instead of being resumed.
+ */
+const versions: Readonly<Record<RunKind, number>> = {
+  deploy: 1,
+  rollback: 1,
+  stack: 1,
+  build: 1,
+  pull: 1,
+  upsert: 1,
+  exec: 1,
+  "deploy-all": 1,
+  prune: 1,
+  backup: 1,
+  restore: 1
+}
+
+/**
+ * Workflow of the runs of one kind. Its payload is the run's id alone: request, steps and end are in the store of runs,
+ * where they can be purged.
+ */
+export const runWorkflow = (kind: RunKind) =>
+  Workflow.make({
+    name: `${kind}/v${versions[kind]}`,
+    payload: { run: Schema.String },
+    error: RunFailed,
+    idempotencyKey: ({ run }) => run
+  })
+
+/**
+ * Performs a step as an activity of the current workflow. Its error is passed to the caller unchanged; the workflow sees
+ * only `StepFailed`.
+ */
+export const performActivity = <A, I, E, R>(
+  workflow: Context.Context<EngineTag | WorkflowInstance>,
+  step: string,
+  result: Schema.Schema<A, I>,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const failure = yield* Ref.make(Option.none<Exit.Exit<never, E>>())
+    const activity = Activity.make({
+      name: step,
+      success: result,
+      error: StepFailed,
+      execute: Effect.flatMap(
+        Effect.exit(effect),
+        Exit.match({
+          onSuccess: (value) => Effect.succeed(value),
+          onFailure: (cause) =>
+            Effect.zipRight(Ref.set(failure, Option.some(Exit.failCause(cause))), new StepFailed({ step }))
+        })
+      ),
+      interruptRetryPolicy: Schedule.stop
+    })
+    return yield* Effect.catchAll(Effect.provide(activity, workflow), (failed) =>
+      Effect.flatMap(Ref.get(failure), Option.getOrElse(() => Exit.die(failed))))
+  })

@@ -1,24 +1,438 @@
-import type { Path } from "@effect/platform"
-import { Effect, Layer } from "effect"
-import type { LocalFiles } from "../local/LocalFiles.ts"
+import { Path } from "@effect/platform"
+import { Effect, Either, Layer, Option, Redacted, Ref } from "effect"
+import { randomUUID } from "node:crypto"
+import { parseHeaderList } from "../../schema/basics.ts"
+import type { NotifyTarget } from "../../schema/notify.ts"
+import { findServer, type ServerFields } from "../../schema/servers.ts"
+import {
+  type GuardSettings,
+  secretSettings,
+  SettingMissing,
+  type SettingsError,
+  SettingsInvalid,
+  type SettingsUnavailable
+} from "../../schema/settings.ts"
+import { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
-import { clearUnfinished } from "./file/clearUnfinished.ts"
-import { type SettingsLocation, toSettingsLocation } from "./file/locateSettings.ts"
-import { makeEditableFile } from "./file/makeEditableFile.ts"
-import { makeSettings } from "./makeSettings.ts"
-import { Settings } from "./Settings.ts"
+import { type JumpAddress, resolveJumpAddresses, resolveJumpRoute } from "../sshClient/jumpRoute.ts"
+import { type SettingsLocation, toSettingsLocation } from "./confirm.ts"
+import { containsReferences, type FindSetting, findWith, parseHttpSettings, type SettingsDocument } from "./document.ts"
+import {
+  makeServerReader,
+  makeTokenReader,
+  notifyTargetReader,
+  type PlacedServer,
+  type StoredServer
+} from "./readLists.ts"
+import type { SettingChanges } from "./rights.ts"
+import { isSame, type SaveOptions } from "./serverWriter.ts"
+import { makeFindings, Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
+import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
+import { makeResolver } from "./settingValue.ts"
+
+type Known = Effect.Effect.Success<ReturnType<ReturnType<typeof makeServerReader>["known"]>>
+
+const isAt = ({ host, port, username }: JumpAddress) => (known: Known) =>
+  known.host?.toLowerCase() === host.toLowerCase() && known.port === port &&
+  (username === undefined || known.username === username)
+
+/** True when the jump hosts of a stored server are those named before it in the route. */
+const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAddress>) =>
+  jump === undefined
+    ? Effect.succeed(false)
+    : Effect.map(
+      resolveJumpAddresses(jump ?? ""),
+      (route) => route.length === before.length && before.every((hop, index) => isSame(hop, route[index]))
+    )
+
+/**
+ * Finds the stored server of a jump host, if its fields can be read. For the first jump host of a route, a directly
+ * reachable server is preferred; behind others, its own route must be the same.
+ */
+const findStoredJumpHost =
+  (servers: ReturnType<typeof makeServerReader>, stored: ReadonlyArray<StoredServer>) =>
+  (address: JumpAddress, before: ReadonlyArray<JumpAddress>) =>
+    Effect.gen(function*() {
+      const all = stored.map((server, index): PlacedServer => ({ stored: server, index }))
+      const there = yield* Effect.filter(all, (placed) => Effect.map(servers.known(placed), isAt(address)))
+      const behind = yield* Effect.findFirst(there, (placed) =>
+        Effect.flatMap(servers.known(placed), ({ jump }) => isBehind(jump, before)))
+      const found = Option.orElse(behind, () =>
+        Option.filter(Option.fromNullable(there[0]), () => before.length === 0))
+      return Option.isNone(found) ? Option.none() : Option.some(yield* servers.access(found.value))
+    })
+
+/** True when a text that cannot be parsed seems to contain `http` settings, which may require a token. */
+const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
+const isEmpty = (text: string): boolean => text.trim() === ""
+const wantsToken = ({ token, tokens }: GuardSettings): boolean => Option.isSome(token) || tokens.length > 0
+
+const unguarded: GuardSettings = { token: Option.none(), tokens: [], hosts: [], origins: [] }
+// Replaces a required token that cannot be resolved with one that no client has.
+const closed = (open: GuardSettings = unguarded): GuardSettings => ({
+  ...open,
+  token: Option.some(Redacted.make(randomUUID()))
+})
+
+const lost =
+  "they required a token before, and name none now. Nobody is let in until they name one again, or Berth is " +
+  "restarted"
+
+/** The document, or its `http` settings alone if another part is invalid. */
+const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocument> =>
+  Option.orElse(Either.getRight(document), () => parseHttpSettings(text))
+
+/**
+ * Reads the current `http` settings. While the file is unreadable, empty or missing, as for a moment during a save, the
+ * last settings apply; without earlier ones, a token that cannot be resolved refuses every request.
+ * Removing all tokens while the service runs refuses every request too, instead of opening the service.
+ */
+const makeGuard = (
+  store: SettingsStore,
+  find: FindSetting,
+  tokens: ReturnType<typeof makeTokenReader>
+): Effect.Effect<Effect.Effect<GuardSettings>> =>
+  Effect.gen(function*() {
+    const last = yield* Ref.make(Option.none<GuardSettings>())
+    const complaint = yield* Ref.make("")
+
+    const complain = (message: string) =>
+      Effect.flatMap(
+        Ref.getAndSet(complaint, message),
+        (before) =>
+          Effect.when(Effect.logWarning(`The http settings cannot be used now: ${message}`), () => message !== before)
+      )
+    const orLast = (fallback: () => GuardSettings) => Effect.map(Ref.get(last), Option.getOrElse(fallback))
+
+    const keep = (settings: GuardSettings) =>
+      Effect.gen(function*() {
+        const before = Option.filter(yield* Ref.get(last), wantsToken)
+        const isLost = Option.isSome(before) && !wantsToken(settings)
+        if (isLost) yield* complain(lost)
+        else yield* Ref.set(complaint, "")
+        const kept = isLost ? closed(settings) : settings
+        yield* Ref.set(last, Option.some(kept))
+        return kept
+      })
+
+    const readFrom = (document: SettingsDocument) =>
+      Effect.all({
+        token: find(document, "http.token"),
+        tokens: Effect.flatMap(find(document, "http.token"), (general) => tokens.all(document.tokens, general)),
+        hosts: Effect.map(find(document, "http.hosts"), Option.getOrElse(() => unguarded.hosts)),
+        origins: Effect.map(find(document, "http.origins"), Option.getOrElse(() => unguarded.origins))
+      }).pipe(
+        Effect.flatMap(keep),
+        Effect.catchAll((error) => Effect.zipRight(complain(error.message), orLast(closed)))
+      )
+
+    const readSnapshot = (snapshot: Snapshot) =>
+      Effect.gen(function*() {
+        const document = documentIn(snapshot)
+        if (isEmpty(snapshot.text) && Option.isSome(yield* Ref.get(last))) return yield* orLast(closed)
+        return yield* Option.match(document, {
+          // The text is empty if it is unconfirmed or cannot be decoded.
+          onNone: () => orLast(() => isEmpty(snapshot.text) || namesHttp(snapshot.text) ? closed() : unguarded),
+          onSome: readFrom
+        })
+      })
+
+    return store.current.pipe(
+      Effect.option,
+      Effect.flatMap(Option.match({ onNone: () => orLast(() => unguarded), onSome: readSnapshot }))
+    )
+  })
+
+/** Reads the targets of notifications; returns the last ones while the file cannot be read. */
+const makeNotifyTargets = (
+  document: Effect.Effect<SettingsDocument, SettingsError>,
+  reader: ReturnType<typeof notifyTargetReader>
+): Effect.Effect<Effect.Effect<ReadonlyArray<NotifyTarget>>> =>
+  Effect.map(Ref.make<ReadonlyArray<NotifyTarget>>([]), (last) =>
+    document.pipe(
+      Effect.flatMap(({ targets }) => reader.all(targets)),
+      Effect.tap((targets) => Ref.set(last, targets)),
+      Effect.orElse(() => Ref.get(last))
+    ))
+
+type Secrets = ReadonlyArray<Redacted.Redacted>
+
+/** Password in the address of a database, as written and decoded: an error message may repeat either. */
+const passwordsIn = (address: Redacted.Redacted): Secrets => {
+  const written = /^[^:]+:\/\/[^:@/]*:([^@/]+)@|[?&]password=([^&]+)/.exec(Redacted.value(address))
+  const password = written?.[1] ?? written?.[2]
+  if (password === undefined) return []
+  const meant = new URLSearchParams(`p=${password.replaceAll("+", "%2B")}`).get("p")
+  return [password, meant ?? password].map((text) => Redacted.make(text))
+}
+
+/** The values of a list of headers, and the credentials in them without their scheme. */
+const valuesIn = (headers: Redacted.Redacted): Secrets =>
+  Object.values(parseHeaderList(Redacted.value(headers))).flatMap((value) =>
+    [value, value.replace(/^\S+ /, "")].map((text) => Redacted.make(text))
+  )
+
+interface Read {
+  /** Cache key; absent if the document contains references, whose values may change independently. */
+  readonly document: SettingsDocument | undefined
+  readonly secrets: Secrets
+}
+
+const nothing: Read = { document: undefined, secrets: [] }
+
+const areSame = (one: Secrets, other: Secrets) =>
+  one.length === other.length &&
+  one.map(Redacted.value).join("\0") === other.map(Redacted.value).join("\0")
+
+/**
+ * Every secret of the file that can be read. Returns the same list object while the secrets are unchanged, so that
+ * derived values can be cached. While the file cannot be read, the last secrets stay in use.
+ */
+const makeSecrets = (
+  current: Effect.Effect<Snapshot, SettingsUnavailable>,
+  find: FindSetting,
+  servers: ReturnType<typeof makeServerReader>,
+  tokens: ReturnType<typeof makeTokenReader>,
+  targets: ReturnType<typeof notifyTargetReader>
+): Effect.Effect<Effect.Effect<Secrets>> =>
+  Effect.gen(function*() {
+    const last = yield* Ref.make(nothing)
+
+    const readFrom = (document: SettingsDocument) =>
+      Effect.gen(function*() {
+        const named = yield* Effect.forEach(
+          secretSettings,
+          (name) => Effect.map(Effect.option(find(document, name)), Option.flatten)
+        )
+        const ofServers = yield* Effect.forEach(document.servers, (stored, index) => servers.secrets({ stored, index }))
+        const passwords = yield* Effect.map(
+          Effect.option(find(document, "state.url")),
+          (url) => Option.match(Option.flatten(url), { onNone: () => [], onSome: passwordsIn })
+        )
+        const headers = yield* Effect.option(find(document, "telemetry.headers"))
+        return [
+          ...named.flatMap(Option.toArray),
+          ...passwords,
+          ...Option.match(Option.flatten(headers), { onNone: () => [], onSome: valuesIn }),
+          ...ofServers.flat(),
+          ...yield* tokens.secrets(document.tokens),
+          ...yield* targets.secrets(document.targets)
+        ]
+      })
+
+    return Effect.gen(function*() {
+      const before = yield* Ref.get(last)
+      const now = yield* Effect.option(Effect.flatMap(current, ({ document }) => document))
+      if (Option.isNone(now) || now.value === before.document) return before.secrets
+      const found = yield* readFrom(now.value)
+      const secrets = areSame(before.secrets, found) ? before.secrets : found
+      yield* Ref.set(last, { document: containsReferences(now.value) ? undefined : now.value, secrets })
+      return secrets
+    })
+  })
+
+/** Bounds the memory of a service that resolves changing secrets for months. */
+const mostRemembered = 2_000
+
+interface Joined {
+  readonly stored: Secrets
+  readonly remembered: Secrets
+  readonly all: Secrets
+}
+
+/**
+ * Adds secrets that programs have resolved to those of the settings, so that every door scrubs them. A program's output is
+ * not in the file, so nothing else knows these values.
+ */
+const makeRememberedSecrets = (
+  stored: Effect.Effect<Secrets>
+): Effect.Effect<Pick<Settings["Type"], "rememberSecrets" | "secrets">> =>
+  Effect.gen(function*() {
+    const remembered = yield* Ref.make<Secrets>([])
+    const last = yield* Ref.make<Joined>({ stored: [], remembered: [], all: [] })
+    return {
+      rememberSecrets: (values) =>
+        Ref.update(remembered, (before) => {
+          const known = new Set(before.map(Redacted.value))
+          const added = values.filter((value) => !known.has(Redacted.value(value)))
+          return added.length === 0 ? before : [...before, ...added].slice(-mostRemembered)
+        }),
+      // The same object until one of both changes: forms of the secrets are cached by list.
+      secrets: Effect.gen(function*() {
+        const [ofFile, others] = [yield* stored, yield* Ref.get(remembered)]
+        if (others.length === 0) return ofFile
+        const before = yield* Ref.get(last)
+        if (before.stored === ofFile && before.remembered === others) return before.all
+        const all = [...ofFile, ...others]
+        yield* Ref.set(last, { stored: ofFile, remembered: others, all })
+        return all
+      })
+    }
+  })
+
+/** Implements the settings over a store of their text. */
+export const makeSettings = (store: SettingsStore) =>
+  Effect.gen(function*() {
+    const { directory, file, isLasting = true } = store
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const resolver = yield* makeResolver(file)
+    const findIn = findWith(resolver)
+    const servers = makeServerReader(resolver)
+    const tokens = makeTokenReader(resolver, file)
+    const targets = notifyTargetReader(resolver)
+    const routeFor = (stored: ReadonlyArray<StoredServer>, jump: string) =>
+      resolveJumpRoute(jump, findStoredJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
+    const rights = Effect.map(
+      Effect.promise(() => import("./rights.ts")),
+      ({ makeServerRights }) => makeServerRights(servers, routeFor)
+    )
+    // One for all callers, since it gives out ids.
+    const writer = yield* Effect.cached(
+      Effect.flatMap(
+        Effect.promise(() => import("./serverWriter.ts")),
+        ({ makeServerWriter }) =>
+          makeServerWriter(
+            store,
+            servers,
+            (change) => Effect.flatMap(rights, ({ permitChange }) => permitChange(change))
+          )
+      )
+    )
+    const values = Effect.promise(() => import("./values.ts"))
+    const single = Effect.map(values, ({ makeSettingWriter }) => makeSettingWriter(store))
+    const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
+
+    const valuesOf = (settings: SettingsDocument): SettingValues => ({
+      find: (name) => findIn(settings, name),
+      get: (name) =>
+        Effect.flatMap(
+          findIn(settings, name),
+          Option.match({
+            onNone: () => new SettingMissing({ file, setting: name }),
+            onSome: Effect.succeed
+          })
+        )
+    })
+    const now = Effect.map(document, valuesOf)
+    const remembered = yield* makeRememberedSecrets(yield* makeSecrets(store.current, findIn, servers, tokens, targets))
+
+    const placedWith = (stored: ReadonlyArray<StoredServer>, idOrName: string) =>
+      Effect.flatMap(
+        servers.withId(stored, idOrName),
+        Option.match({
+          onNone: () =>
+            Effect.flatMap(
+              servers.named(stored),
+              (named) => Effect.map(findServer(named, idOrName), ({ placed }) => placed)
+            ),
+          onSome: Effect.succeed
+        })
+      )
+    const storedServer = Effect.fn("Settings.storedServer")(function*(idOrName: string) {
+      const { servers: stored } = yield* document
+      const placed = yield* placedWith(stored, idOrName)
+      const { index, stored: { fields, line } } = placed
+      const where = { file, line: fields.jump?.line ?? line, setting: `servers[${index}].jump` }
+      const jump = servers.jumpOf(placed)
+      const via = Effect.flatMap(jump, (hosts) =>
+        hosts === null
+          ? Effect.succeed(undefined)
+          : Effect.catchTag(
+            routeFor(stored, hosts),
+            "JumpRefused",
+            ({ reason }) => new SettingsInvalid({ ...where, reason })
+          ))
+      return { server: yield* servers.unroutedAccess(placed), jump, via } satisfies StoredAccess
+    })
+
+    return Settings.of({
+      file,
+      directory: directory ?? path.dirname(file),
+      isLasting,
+      isStored: Effect.map(store.current, ({ isStored = true }) => isStored),
+      now,
+      find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
+      get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
+      guard: yield* makeGuard(store, findIn, tokens),
+      ...remembered,
+      findings: makeFindings(store, findIn, servers, tokens, targets),
+      list: Effect.flatMap(values, ({ listSettings }) => Effect.flatMap(document, listSettings(findIn, resolver))).pipe(
+        Effect.withSpan("Settings.list")
+      ),
+      targets: yield* makeNotifyTargets(document, targets),
+      listedTargets: Effect.flatMap(values, ({ listNotifyTargets }) =>
+        Effect.flatMap(document, listNotifyTargets(targets))).pipe(
+          Effect.withSpan("Settings.listedTargets")
+        ),
+      planChange: Effect.fn("Settings.planChange")((changes: SettingChanges) =>
+        Effect.flatMap(single, ({ plan }) =>
+          plan(changes))
+      ),
+      changeSettings: Effect.fn("Settings.changeSettings")((changes: SettingChanges) =>
+        Effect.flatMap(single, ({ save }) => save(changes))
+      ),
+      serverId: Effect.fn("Settings.serverId")(function*(idOrName: string) {
+        const { servers: stored } = yield* document
+        if (Option.isSome(yield* servers.withId(stored, idOrName))) return idOrName
+        return (yield* findServer(yield* servers.named(stored), idOrName)).id
+      }),
+      servers: Effect.flatMap(
+        document,
+        ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))
+      ).pipe(
+        Effect.withSpan("Settings.servers")
+      ),
+      server: Effect.fn("Settings.server")(function*(idOrName: string) {
+        const { jump: jumpHosts, server, via: lastJump } = yield* storedServer(idOrName)
+        const [jump, via] = yield* Effect.all([jumpHosts, lastJump])
+        return { ...server, ...(jump === null ? {} : { jump }), ...(via === undefined ? {} : { via }) }
+      }),
+      storedServer,
+      jumpRoute: Effect.fn("Settings.jumpRoute")(function*(jump: string) {
+        const { servers: stored } = yield* document
+        return yield* routeFor(stored, jump)
+      }),
+      permitAccess: Effect.fn("Settings.permitAccess")(function*(input, via) {
+        const { servers: stored } = yield* document
+        yield* (yield* rights).permitAccess(stored, input, via)
+      }),
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerFields, options?: SaveOptions) =>
+        Effect.flatMap(writer, ({ save }) => save(input, options))
+      ),
+      planServer: Effect.fn("Settings.planServer")(function*(input: ServerFields, options: SaveOptions) {
+        const { after, before, givenSecrets, index, server } = yield* Effect.flatMap(writer, ({ plan }) =>
+          plan(input, options))
+        const { maskSettingsChange } = yield* values
+        return { server, text: maskSettingsChange(before, after, { server: { index, fields: givenSecrets } }) }
+      }),
+      checkServer: Effect.fn("Settings.checkServer")((input: ServerFields, options: SaveOptions) =>
+        Effect.flatMap(writer, ({ check }) =>
+          check(input, options))
+      ),
+      removeServer: Effect.fn("Settings.removeServer")((idOrName: string) =>
+        Effect.flatMap(writer, ({ remove }) =>
+          remove(idOrName))
+      )
+    })
+  })
 
 /**
  * Settings in a YAML file, which is read again whenever it has changed. A missing file means the defaults. A file that
- * was not named explicitly applies only while its current text is confirmed.
+ * was not named explicitly applies only while its current text is confirmed. Or the settings of a variable's text.
  */
 export const SettingsLive = (
   given: SettingsLocation | string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
-  Layer.effect(
+  Layer.scoped(
     Settings,
-    Effect.suspend(() => {
+    Effect.gen(function*() {
       const place = toSettingsLocation(given)
-      return clearUnfinished(place.file).pipe(Effect.zipRight(makeEditableFile(place)), Effect.flatMap(makeSettings))
+      if (place.text === undefined) {
+        yield* clearUnfinished(place.file)
+        return yield* Effect.flatMap(makeEditableFile(place), makeSettings)
+      }
+      const { makeVariableSettings } = yield* Effect.promise(() => import("./file/variableSettings.ts"))
+      return yield* Effect.flatMap(makeVariableSettings(place.file, place.text), makeSettings)
     })
   )

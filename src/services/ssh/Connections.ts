@@ -5,27 +5,57 @@ import {
   Duration,
   Effect,
   FiberRef,
-  identity,
   Layer,
   Metric,
+  Option,
   RcMap,
+  Schedule,
   type Scope
 } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
-import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { TooManyFollowers } from "../../schema/servers/Ssh.ts"
+import type { Client } from "ssh2"
+import { capacity, type ConcurrencyLimit } from "../../schema/basics.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import { ConnectionLost, ServerUnreachable, TooManyFollowers } from "../../schema/ssh.ts"
 import { CurrentCaller } from "../access/Caller.ts"
-import { HostKeys } from "../hostKeys/HostKeys.ts"
-import { type ConcurrencyLimiter, makeConcurrencyLimiter } from "../limits/concurrencyLimiter.ts"
-import { openConnections } from "../metrics/metrics.ts"
-import { withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
-import { connectServer } from "./connection/connection.ts"
-import { type ConnectError, isOver, type SshConnection } from "./connection/liveConnection.ts"
-import { reveal } from "./connection/logIn.ts"
-import { type JumpConnection, toJumpFailure } from "./connection/throughJump.ts"
-import { connectionIndex } from "./connectionIndex.ts"
-import { connectionPools, type PoolName } from "./connectionPools.ts"
-import type { CommandPool } from "./RemoteCommand.ts"
+import { HostKeys, withRequiredKeys } from "../HostKeys.ts"
+import { type ConcurrencyLimiter, makeConcurrencyLimiter } from "../limits.ts"
+import { openConnections } from "../metrics.ts"
+import { withUserKnownHosts } from "../sshClient/clientConfig.ts"
+import { connectServer, type JumpConnection, toJumpFailure } from "./connect.ts"
+import { type ConnectError, isOver, pickServerFields, requireConnected, reveal, type SshConnection } from "./logIn.ts"
+import type { CommandPool } from "./Ssh.ts"
+
+/** Index of the work connection that an effect uses; 0 is the first, which everything else shares. */
+const connectionIndex = FiberRef.unsafeMake(0)
+
+/** Has an effect use a connection for work of its own, where the index is not 0. */
+export const withConnection = (index: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.locally(effect, connectionIndex, index)
+
+const minute = Duration.toMillis("1 minute")
+
+/** A pool of connections to a server, or the connection of a jump host, which all servers behind it share. */
+type PoolName = CommandPool | "jumps"
+
+interface PoolLimits {
+  readonly channels: number
+  /** Places of callers that stay, which are refused beyond: they may use several connections. Absent without a limit. */
+  readonly places?: ConcurrencyLimit
+  /** Time after which an unused connection closes. */
+  readonly idleMillis: number
+}
+
+/**
+ * Channels of each connection of a pool. sshd runs at most 10 sessions on a connection and frees one late. Work waits for
+ * its turn; followers and commands are refused, because their wait would have no bound.
+ */
+const connectionPools: Readonly<Record<PoolName, PoolLimits>> = {
+  work: { channels: 4, idleMillis: 5 * minute },
+  followers: { channels: 8, places: capacity.followers, idleMillis: 5 * minute },
+  commands: { channels: 8, places: capacity.followers, idleMillis: 5 * minute },
+  jumps: { channels: 1, idleMillis: minute }
+}
 
 /**
  * Warm connections, one a server for each pool: that of work is shared by commands and file transfer. Deploys that overlap
@@ -79,12 +109,13 @@ const idle = (key: Key): Effect.Effect<void> =>
 const identifying = (pepper: Uint8Array) => (server: ServerAccess, pool: PoolName, index: number): string =>
   createHmac("sha256", pepper).update(JSON.stringify([pool, index, ...logInOf(server)])).digest("hex")
 
-const logInOf = ({ credentials, host, port, username, via }: ServerAccess): ReadonlyArray<unknown> => [
+const logInOf = ({ credentials, host, hostKey, port, username, via }: ServerAccess): ReadonlyArray<unknown> => [
   host.toLowerCase(),
   port,
   username,
+  hostKey ?? null,
   reveal(credentials.password) ?? null,
-  credentials.privateKey ?? null,
+  credentials.privateKey ?? reveal(credentials.keyText) ?? null,
   reveal(credentials.passphrase) ?? null,
   credentials.agent === true,
   via === undefined ? null : logInOf(via)
@@ -95,7 +126,9 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
   Connections,
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
-    const jumpHostKeys = withUserKnownHosts(yield* HostKeys)
+    const storedKeys = yield* HostKeys
+    const hostKeys = withRequiredKeys(storedKeys)
+    const jumpHostKeys = withUserKnownHosts(storedKeys)
     const current = new Map<string, Key>()
     const keyOf = (server: ServerAccess, pool: PoolName, index: number): Key => {
       const identity = identify(server, pool, index)
@@ -115,7 +148,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           const { pool, server } = key
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
           const connection = yield* connectServer(server, connectionPools[pool].channels, jump).pipe(
-            pool === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
+            Effect.provideService(HostKeys, pool === "jumps" ? jumpHostKeys : hostKeys)
           )
           yield* Effect.acquireRelease(
             Metric.incrementBy(openConnections, 1),
@@ -186,3 +219,166 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
     return Connections.of({ get, takePlace })
   })
 )
+
+/** Common part of the channels of commands and file transfer. */
+interface Closable {
+  readonly on: (event: string, listener: (...values: ReadonlyArray<unknown>) => void) => unknown
+}
+
+/** Opens and aborts one kind of channel on a client. */
+export interface ChannelKind<Channel extends Closable> {
+  readonly start: (client: Client, done: (error: Error | undefined, channel: Channel) => void) => void
+  /** Asks the other side to end; returns true if the request could be sent. */
+  readonly stop: (channel: Channel) => boolean
+  readonly close: (channel: Channel) => void
+}
+
+/** An open channel. `closed` is its exit code once the server has closed it; null when it has none. */
+export interface OpenChannel<Channel> {
+  readonly connection: SshConnection
+  readonly channel: Channel
+  readonly closed: Deferred.Deferred<number | null>
+}
+
+/** The server refused a channel. `full`: it has reached its maximum number of sessions. */
+interface Refused {
+  readonly _tag: "Refused"
+  readonly reason: string
+  readonly full: boolean
+}
+
+/** The connection ended before a request was sent to the server. */
+interface Moved {
+  readonly _tag: "Moved"
+}
+
+const moved: Moved = { _tag: "Moved" }
+
+// sshd keeps the session of a closed channel until its program has ended. A program that runs longer would occupy the
+// slot indefinitely: its connection then accepts no new work, and the next caller opens another one.
+const closingTime = "10 seconds"
+// Grace period for cleanup: once its output is closed, a command cannot report errors.
+const stoppingTime = "2 seconds"
+const openingTime = "30 seconds"
+
+const whenFull = Schedule.exponential("20 millis", 1.5).pipe(
+  Schedule.union(Schedule.spaced("250 millis")),
+  Schedule.jittered,
+  Schedule.upTo("30 seconds")
+)
+
+const refusalOf = (error: Error): Refused => ({
+  _tag: "Refused",
+  reason: error.message.replace(/^\(SSH\) /, ""),
+  full: "reason" in error && error.reason === 2
+})
+
+const openOnce = <Channel extends Closable>(
+  server: ServerAccess,
+  connection: SshConnection,
+  kind: ChannelKind<Channel>
+): Effect.Effect<OpenChannel<Channel>, Refused | Moved | ConnectionLost, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      yield* restore(connection.slots.take(1))
+      // Callers that wait for a slot are released when the connection ends: they have not sent anything to the server.
+      if (yield* isOver(connection)) return yield* Effect.zipRight(connection.slots.release(1), Effect.fail(moved))
+      const opened = yield* Deferred.make<Channel, Refused>()
+      const closed = yield* Deferred.make<number | null>()
+      let wanted = true
+      let open: Channel | undefined
+      const forget = connection.onLost(() => {
+        Deferred.unsafeDone(opened, Effect.fail(refusalOf(new Error("the connection broke"))))
+        Deferred.unsafeDone(closed, Effect.succeed(null))
+      })
+      // Releases the slot when the server has closed the channel, which may be long after its user has left.
+      yield* Deferred.await(closed).pipe(
+        Effect.zipRight(Effect.sync(forget)),
+        Effect.ensuring(connection.slots.release(1)),
+        Effect.interruptible,
+        Effect.forkIn(connection.scope)
+      )
+      const within = (time: Duration.DurationInput) =>
+        Deferred.await(closed).pipe(Effect.interruptible, Effect.timeoutOption(time), Effect.map(Option.isSome))
+      yield* Effect.addFinalizer(() =>
+        Effect.gen(function*() {
+          wanted = false
+          if (yield* Deferred.isDone(closed)) return
+          if (open !== undefined) {
+            if (kind.stop(open) && (yield* within(stoppingTime))) return
+            kind.close(open)
+          }
+          yield* within(closingTime).pipe(
+            Effect.flatMap((over) => over ? Effect.void : Deferred.succeed(connection.spent, undefined)),
+            Effect.interruptible,
+            Effect.forkIn(connection.scope)
+          )
+        })
+      )
+      yield* Effect.try({
+        try: () =>
+          kind.start(connection.client, (error, channel) => {
+            if (error !== undefined) {
+              Deferred.unsafeDone(opened, Effect.fail(refusalOf(error)))
+              return Deferred.unsafeDone(closed, Effect.succeed(null))
+            }
+            open = channel
+            channel.on(
+              "close",
+              (code) => Deferred.unsafeDone(closed, Effect.succeed(typeof code === "number" ? code : null))
+            )
+            channel.on("error", () => undefined)
+            if (!wanted) kind.close(channel)
+            Deferred.unsafeDone(opened, Effect.succeed(channel))
+          }),
+        catch: (cause) => cause instanceof Error ? cause.message : String(cause)
+      }).pipe(
+        // The client rejects calls on a closed socket before it reports the close.
+        Effect.tapError((reason) => Deferred.fail(connection.lost, reason)),
+        Effect.mapError(() => moved)
+      )
+      const channel = yield* Deferred.await(opened).pipe(
+        Effect.interruptible,
+        Effect.timeoutFail({
+          duration: openingTime,
+          onTimeout: (): Refused => ({
+            _tag: "Refused",
+            reason: `it did not open a session within ${openingTime}`,
+            full: false
+          })
+        }),
+        Effect.tapError(() => requireConnected(server, connection)),
+        restore
+      )
+      return { channel, closed, connection }
+    })
+  )
+
+/**
+ * Opens a channel on a server's connection; it closes with the scope. The few channels are assigned first come, first
+ * served. Retries for half a minute while the server has no free session, and replaces a connection that ended before a
+ * request was sent.
+ */
+export const openChannel = <Channel extends Closable>(
+  connections: Context.Tag.Service<Connections>,
+  server: ServerAccess,
+  kind: ChannelKind<Channel>,
+  pool: CommandPool = "work"
+): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost | TooManyFollowers, Scope.Scope> =>
+  connections.get(server, pool).pipe(
+    Effect.flatMap((connection) =>
+      openOnce(server, connection, kind).pipe(
+        Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull })
+      )
+    ),
+    Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),
+    (opening) => Effect.zipRight(connections.takePlace(server, pool), opening),
+    Effect.catchTags({
+      Moved: () => new ConnectionLost({ ...pickServerFields(server), reason: "new connections break at once" }),
+      Refused: ({ full, reason }) =>
+        new ServerUnreachable({
+          ...pickServerFields(server),
+          reason: full ? `it allows no further session on the connection (${reason})` : reason
+        })
+    })
+  )

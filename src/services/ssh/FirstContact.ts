@@ -1,14 +1,11 @@
 import { Context, Effect, Either, Layer, Option, Ref, type Scope } from "effect"
-import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { ServerUnreachable } from "../../schema/servers/Ssh.ts"
-import { computeFingerprint } from "../hostKeys/hostKey.ts"
-import { HostKeys } from "../hostKeys/HostKeys.ts"
-import type { RouteChange } from "../hostKeys/KeyMismatch.ts"
-import { refuseNewKeys, withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
-import { connectServer } from "./connection/connection.ts"
-import type { ConnectError } from "./connection/liveConnection.ts"
-import { type JumpConnection, toJumpFailure } from "./connection/throughJump.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
+import { ServerUnreachable } from "../../schema/ssh.ts"
+import { computeFingerprint, HostKeys, type RouteChange } from "../HostKeys.ts"
+import { refuseNewKeys, withUserKnownHosts } from "../sshClient/clientConfig.ts"
+import { connectServer, type JumpConnection, toJumpFailure } from "./connect.ts"
 import { Connections } from "./Connections.ts"
+import type { ConnectError } from "./logIn.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
@@ -27,7 +24,7 @@ export interface PresentedKey {
 }
 
 /** Log-in was not attempted, since the server's key is new and unconfirmed. No credential was sent. */
-export interface UnconfirmedHostKey {
+interface UnconfirmedHostKey {
   readonly _tag: "Unconfirmed"
 }
 

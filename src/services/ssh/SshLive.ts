@@ -1,25 +1,185 @@
-import { Deferred, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
 import type { ClientChannel, PseudoTtyOptions } from "ssh2"
-import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { ServerAccess } from "../../schema/servers.ts"
 import {
   type ConnectionLost,
-  type RemoteOutputTooLong,
+  RemoteOutputTooLong,
+  RemoteSilent,
   RemoteTimeout,
   type SshError,
   SudoRefused
-} from "../../schema/servers/Ssh.ts"
-import { streamBytes, writeChunk } from "../bytes/streamBytes.ts"
-import { scrubText } from "../secrets/scrubText.ts"
-import { listServerSecrets } from "../secrets/secretsInUse.ts"
-import { type ChannelKind, type OpenChannel, openChannel } from "./channels.ts"
-import { collectOutput } from "./collectOutput.ts"
-import { pickServerFields, requireConnected, type SshConnection } from "./connection/liveConnection.ts"
-import { Connections } from "./Connections.ts"
-import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
-import { renderCommand } from "./remoteShell.ts"
-import { scrubServerSecrets } from "./scrubServerSecrets.ts"
-import { type ExecOptions, type RemoteExit, type RemoteProcess, Ssh } from "./Ssh.ts"
-import { findSudoRefusal, stripSudoLecture } from "./sudo.ts"
+} from "../../schema/ssh.ts"
+import { keepLastBytes, streamBytes, writeChunk } from "../bytes.ts"
+import { listServerSecrets, scrubText } from "../masking.ts"
+import { type ChannelKind, Connections, type OpenChannel, openChannel } from "./Connections.ts"
+import { pickServerFields, requireConnected, type SshConnection } from "./logIn.ts"
+import {
+  countAnswer,
+  type ExecOptions,
+  makeLineLimit,
+  mebibyte,
+  type RemoteCommand,
+  type RemoteExit,
+  type RemoteProcess,
+  type RemoteTerminal,
+  renderCommand,
+  Ssh,
+  usualLimit
+} from "./Ssh.ts"
+
+/** Refusal of sudo, and its remedy. */
+interface SudoRefusal {
+  readonly words: string
+  readonly help: string
+}
+
+const allow = "Allow it in the server's sudoers file (visudo), or log in as root"
+const correct = "Correct the sudoPassword (or the password) stored for the server"
+const store = "Store a sudoPassword (or password) for the server, or allow the command without one (NOPASSWD)"
+const unlock = "Have an administrator of the server unlock the account"
+
+/** True when a text contains these parts in order; a pattern with several `.*` would take quadratic time. */
+const inOrder = (text: string, ...parts: ReadonlyArray<string>): boolean => {
+  let from = 0
+  for (const part of parts) {
+    const at = text.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return true
+}
+const ofSudo = (text: string, ...parts: ReadonlyArray<string>): boolean =>
+  text.startsWith("sudo: ") && inOrder(text, ...parts)
+const couldNotRun = (text: string, ...parts: ReadonlyArray<string>): boolean =>
+  ofSudo(text, "unable to run ", ...parts) || ofSudo(text, "failed to run ", ...parts)
+
+/** Matches this refusal in a line, as received and in lower case. */
+type Fits = (line: string, lower: string) => boolean
+const matching = (pattern: RegExp): Fits => (line) => pattern.test(line)
+
+// Messages of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that matches any line of stderr applies, so the
+// rules with the most explicit messages come first. No pattern scans a line more than once.
+const rules: ReadonlyArray<readonly [Fits, string]> = [
+  [
+    (_, lower) => couldNotRun(lower, "askpass", ": permission denied"),
+    "The user's home does not allow programs (noexec): allow the command without a password (NOPASSWD)"
+  ],
+  [matching(/\bincorrect (?:password|authentication) attempts?\b/i), correct],
+  [matching(/\b(?:is not in the sudoers file|is not allowed to (?:run|execute)|may not run )/), allow],
+  [matching(/^sudo: I'm sorry .+ I'm afraid I can't do that/), allow],
+  [matching(/^(?:Sorry, try again|sudo: Authentication failed)/), correct],
+  [(_, lower) => couldNotRun(lower, "askpass") || lower.startsWith("sudo: no password was provided"), correct],
+  [
+    (_, lower) =>
+      ofSudo(lower, "account validation failure") || ofSudo(lower, "account ", "expired") ||
+      ofSudo(lower, "password ", "expired") || ofSudo(lower, "account ", "locked"),
+    unlock
+  ],
+  [matching(/^sudo: (?:a password is required|interactive authentication is required)/), store],
+  [
+    matching(/^sudo: .*(?:a terminal is required|you must have a tty|no tty present)/),
+    `${store}. Where its sudoers file has requiretty, remove that`
+  ],
+  [
+    // sudo-rs 0.2 omits its name in this message.
+    matching(/^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/),
+    "Its sudo cannot ask a program for the password (-A): install sudo 1.9, a later sudo-rs, or allow the command " +
+    "without a password (NOPASSWD)"
+  ],
+  [
+    matching(/^sudo: .*(?:must be owned by uid 0|no new privileges)/),
+    "Repair sudo on the server, or lift the container's no-new-privileges"
+  ],
+  [matching(/\bsudo: (?:command )?not found$/), "Install sudo there, log in as root, or switch useSudo off"]
+]
+
+const lecture = { begins: "We trust you have received the usual lecture", ends: "great responsibility.\n" }
+const afterLecture = /(?:\n *For security reasons[^\n]*\n)?\n*/y
+
+/** Removes sudo's lecture for new users from stderr. */
+export const stripSudoLecture = (stderr: string): string => {
+  let kept = ""
+  let from = 0
+  while (true) {
+    const begin = stderr.indexOf(lecture.begins, from)
+    const end = begin < 0 ? -1 : stderr.indexOf(lecture.ends, begin)
+    if (end < 0) return kept + stderr.slice(from)
+    kept += stderr.slice(from, begin > from && stderr[begin - 1] === "\n" ? begin - 1 : begin)
+    afterLecture.lastIndex = end + lecture.ends.length
+    from = afterLecture.lastIndex + (afterLecture.exec(stderr)?.[0].length ?? 0)
+  }
+}
+
+/** Number of characters read from the end of stderr; refusals are short. */
+const mostRead = 64 * 1024
+const longestWords = 300
+
+/** Finds sudo's refusal in the stderr of a failed command; none when sudo did not cause the failure. */
+export const findSudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
+  const lines = stderr.slice(-mostRead).split("\n").flatMap((text) => {
+    const line = text.trim().replace(/^sudo-rs: /, "sudo: ")
+    return line === "" ? [] : [{ line, lower: line.toLowerCase() }]
+  })
+  return Option.firstSomeOf(
+    rules.map(([fits, help]) =>
+      Option.map(Option.fromNullable(lines.find(({ line, lower }) => fits(line, lower))), ({ line }) => ({
+        words: line.slice(0, longestWords).replace(/^sudo: (?!(?:command )?not found)/, "").replace(/\.$/, ""),
+        help
+      }))
+    )
+  )
+}
+
+const keptStderr = 64 * 1024
+/**
+ * Only the end of stderr is kept, so the number of its lines is not limited. Output beyond this size is not an error
+ * message.
+ */
+const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
+
+/**
+ * Collects a command's output up to its limit; fails `tooLong` at once when it is exceeded.
+ * @param keepLast number of last bytes of stdout to keep, for output of any length
+ */
+const collectOutput = (
+  server: ServerAccess,
+  { limit = usualLimit, what }: RemoteCommand,
+  channel: ClientChannel,
+  tooLong: Deferred.Deferred<never, RemoteOutputTooLong>,
+  keepLast?: number
+) => {
+  const stdout = keepLastBytes(keepLast ?? limit.bytes)
+  const stderr = keepLastBytes(keptStderr)
+  const countStdout = keepLast === undefined ? countAnswer(limit) : () => undefined
+  const countStderr = countAnswer(stderrLimit)
+  const stopAt = (passed: string | undefined, help: string) => {
+    if (passed === undefined) return
+    channel.off("data", takeStdout)
+    channel.stderr.off("data", takeStderr)
+    Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...pickServerFields(server), what, limit: passed, help }))
+  }
+  const takeStdout = (chunk: Uint8Array) => {
+    stdout.add(chunk)
+    stopAt(countStdout(chunk), limit.help)
+  }
+  const takeStderr = (chunk: Uint8Array) => {
+    stderr.add(chunk)
+    stopAt(countStderr(chunk), stderrLimit.help)
+  }
+  channel.on("data", takeStdout)
+  channel.stderr.on("data", takeStderr)
+  return { stdout, stderr }
+}
+
+/**
+ * Removes the secrets of a server from the output that is displayed: stderr, and stdout of a failed command. The stdout
+ * of a successful command is data and stays unchanged.
+ */
+export const scrubServerSecrets = (server: ServerAccess, exit: RemoteExit): RemoteExit => {
+  const secrets = listServerSecrets(server)
+  const shown = (text: string) => scrubText(text, secrets, { cut: exit.truncated === true })
+  return { ...exit, stderr: shown(exit.stderr), ...(exit.code === 0 ? {} : { stdout: shown(exit.stdout) }) }
+}
 
 const defaultTimeout = Duration.seconds(60)
 
@@ -209,3 +369,83 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
     return Ssh.of({ exec: (server, command, options) => Effect.scoped(exec(server, command, options)), spawn })
   })
 )
+
+/** Limits of the output on both streams, and of the end of stderr that is retained. */
+const mostOutput = makeLineLimit(16, 200_000)
+
+/** Reason to stop waiting for a watched command. */
+export type WatchedError = ConnectionLost | RemoteOutputTooLong | RemoteSilent
+
+/** A long-running command. Waiting for its output fails when it is silent for too long or never stops. */
+interface WatchedProcess {
+  /** Lines of stdout; read once. Bytes that are not UTF-8 become replacement characters. */
+  readonly lines: Stream.Stream<string, WatchedError>
+  /** End of its stderr, trimmed, once it has closed stderr. */
+  readonly stderr: Effect.Effect<string, WatchedError>
+  /** Its exit code; null when it was killed. */
+  readonly exit: Effect.Effect<number | null, WatchedError>
+}
+
+export interface WatchOptions {
+  /** Timeout between heartbeats. */
+  readonly silence: Duration.DurationInput
+  /** Input of the command. Each chunk that it reads counts as a heartbeat. */
+  readonly input?: Stream.Stream<Uint8Array, unknown>
+  /** Heartbeats sent to the command; they do not show that the server is responsive. */
+  readonly heartbeat?: Stream.Stream<Uint8Array>
+}
+
+/** Input by which a command on a server knows that this process lives: it ends after three minutes without. */
+export const heartbeat = Stream.as(
+  Stream.fromSchedule(Schedule.spaced("10 seconds")),
+  new TextEncoder().encode("still here\n")
+)
+
+/**
+ * Starts a command that stays open until the scope closes. A server that is silent for too long, or sends endless
+ * output, fails the waiters, and uses no more memory than `mostOutput`.
+ */
+export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
+  server: ServerAccess,
+  command: RemoteCommand,
+  { heartbeat, input, silence }: WatchOptions
+): Effect.fn.Return<WatchedProcess, SshError, Ssh | Scope.Scope> {
+  const limit = Duration.toMillis(silence)
+  const doing = { ...pickServerFields(server), what: command.what }
+  let heardAt = yield* Clock.currentTimeMillis
+  const passedBy = countAnswer(mostOutput)
+  const hear = Effect.map(Clock.currentTimeMillis, (now) => {
+    heardAt = now
+  })
+  const silent: Effect.Effect<never, RemoteSilent> = Effect.gen(function*() {
+    const left = heardAt + limit - (yield* Clock.currentTimeMillis)
+    if (left <= 0) return yield* new RemoteSilent({ ...doing, seconds: limit / 1000 })
+    yield* Effect.sleep(left)
+    return yield* silent
+  })
+  const count = (chunk: Uint8Array): Effect.Effect<void, RemoteOutputTooLong> => {
+    const limit = passedBy(chunk)
+    return limit === undefined ? hear : new RemoteOutputTooLong({ ...doing, limit, help: mostOutput.help })
+  }
+  const watched = <A, E>(wait: Effect.Effect<A, E>) => Effect.zipRight(hear, Effect.raceFirst(wait, silent))
+
+  const fed = input === undefined ? heartbeat : Stream.tap(input, () => hear)
+  const process = yield* (yield* Ssh).spawn(server, command, fed)
+  const stderr = keepLastBytes(keptStderr)
+  const drained = yield* process.stderr.pipe(
+    Stream.runForEach((chunk) => Effect.zipRight(count(chunk), Effect.sync(() => stderr.add(chunk)))),
+    Effect.forkScoped
+  )
+  return {
+    lines: process.stdout.pipe(
+      Stream.tap(count),
+      Stream.decodeText(),
+      Stream.splitLines,
+      Stream.interruptWhen(
+        Effect.raceFirst(Effect.zipRight(hear, silent), Effect.zipRight(Fiber.join(drained), Effect.never))
+      )
+    ),
+    stderr: watched(Effect.map(Fiber.join(drained), () => stderr.text().trim())),
+    exit: watched(process.exit)
+  }
+})

@@ -1,8 +1,8 @@
 import { Context, Effect, ExecutionStrategy, Exit, Layer, Option, Redacted, Scope, Tracer } from "effect"
 import type { Post } from "../notify/Post.ts"
-import type { Instance } from "../runs/Instance.ts"
+import type { Instance } from "../runs/Runs.ts"
 import { Settings } from "../settings/Settings.ts"
-import type { ExportSpan } from "./ExportSpan.ts"
+import type { ExportSpan } from "./export.ts"
 
 const pause = "10 seconds"
 
@@ -55,7 +55,7 @@ const make = Effect.gen(function*() {
   })
   const open = (target: Target) =>
     Effect.gen(function*() {
-      const { openExporter } = yield* Effect.promise(() => import("./openExporter.ts"))
+      const { openExporter } = yield* Effect.promise(() => import("./export.ts"))
       const opened = yield* Scope.fork(scope, ExecutionStrategy.parallel)
       current = { target, scope: opened, exportSpan: yield* Scope.extend(openExporter(target), opened) }
     }).pipe(Effect.provide(context))

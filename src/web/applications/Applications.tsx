@@ -1,18 +1,10 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import type { ObservedApplication } from "../../schema/Overview.ts"
-import { formatCount } from "../format/format.ts"
-import { toBaseName } from "../runs/runWords.ts"
-import { useOverview } from "../service/queries.ts"
-import { Age } from "../ui/Age.tsx"
-import { Badge } from "../ui/Badge.tsx"
-import { Head } from "../ui/Head.tsx"
-import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { Scroll } from "../ui/Scroll.tsx"
-import { Search } from "../ui/Search.tsx"
-import { buildApplicationHref } from "./buildApplicationHref.ts"
-import { toStatusTone } from "./toStatusTone.ts"
+import type { ObservedApplication } from "../../schema/overview.ts"
+import { toBaseName } from "../runs/RunPanel.tsx"
+import { formatCount, useOverview } from "../service.ts"
+import { Age, Badge, Empty, Head, Loading, Panel, Scroll, Search, Warnings } from "../ui/components.tsx"
+import { buildApplicationHref, toStatusTone } from "./Drift.tsx"
 
 const Against = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }

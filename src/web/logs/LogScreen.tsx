@@ -1,8 +1,6 @@
 import { useSearchParams } from "wouter"
-import { useOverview, useProjects } from "../service/queries.ts"
-import { Head } from "../ui/Head.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
+import { useOverview, useProjects } from "../service.ts"
+import { Empty, Failure, Head, Panel, Waiting } from "../ui/components.tsx"
 import { LogView } from "./LogView.tsx"
 
 /** Most projects that the service follows at once. */

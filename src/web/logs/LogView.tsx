@@ -1,22 +1,329 @@
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
-import { formatCount } from "../format/format.ts"
-import { formatMoment } from "../format/localTime.ts"
-import { Badge } from "../ui/Badge.tsx"
-import { Button } from "../ui/Button.tsx"
-import { Empty, Failure, Warnings } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { useKey } from "../ui/Search.tsx"
-import { CopiedLink, useCopiedLink } from "./CopiedLink.tsx"
-import { download } from "./download.ts"
-import { LogLines } from "./LogLines.tsx"
-import { buildRows } from "./logRows.ts"
-import { LogToolbar } from "./LogToolbar.tsx"
-import type { ShownLine } from "./shownLine.ts"
-import { useHits } from "./useHits.ts"
-import { useLogAddress } from "./useLogAddress.ts"
-import { type FollowedSource, maxBufferedLines, useLogs } from "./useLogs.ts"
-import { type MarkedStack, useMarks } from "./useMarks.ts"
+import { copyText, useNarrow } from "../browser.ts"
+import { formatClock, formatCount, formatDay, formatMoment } from "../service.ts"
+import { Badge, Button, Empty, Failure, Panel, Search, useKey, Warnings } from "../ui/components.tsx"
+import {
+  buildRows,
+  download,
+  type FollowedSource,
+  type LogRow,
+  type MarkedStack,
+  type MarkRow,
+  maxBufferedLines,
+  type ShownLine,
+  unfoldJson,
+  useHits,
+  useLogAddress,
+  useLogs,
+  useMarks
+} from "./useLogs.ts"
+
+interface Copied {
+  readonly words: string
+  /** Link to copy by hand if the browser refused to copy it. */
+  readonly url?: string
+}
+
+/** Copies links to lines of the log. */
+export const useCopiedLink = () => {
+  const [copied, setCopied] = useState<Copied>()
+  const copyLink = (line: ShownLine) => {
+    const url = new URL(location.href)
+    url.searchParams.set("at", line.time)
+    url.searchParams.delete("since")
+    void copyText(url.href).then((done) =>
+      setCopied(
+        done
+          ? { words: `Copied a link to the line of ${formatClock(line.ms)}` }
+          : { words: "Copy this link:", url: url.href }
+      )
+    )
+  }
+  return { copied, copyLink }
+}
+
+/** Announces the copied link, or shows it if it could not be copied. */
+export const CopiedLink = ({ link }: { readonly link: Copied | undefined }) => (
+  <p className="log-copied quiet" role="status">
+    {link === undefined ? null : (
+      <>
+        {link.words} {link.url === undefined ? null : <code>{link.url}</code>}
+      </>
+    )}
+  </p>
+)
+
+/** Marks each occurrence of the searched text. */
+const marked = (text: string, wanted: string): ReactNode => {
+  if (wanted === "") return text
+  const lower = text.toLowerCase()
+  // Lower case changes the length of a few letters, so that its positions do not match the text.
+  if (lower.length !== text.length) return text
+  const parts: Array<ReactNode> = []
+  let from = 0
+  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, from)) {
+    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + wanted.length)}</mark>)
+    from = at + wanted.length
+  }
+  return [...parts, text.slice(from)]
+}
+
+const runWords = ({ kind, requestedBy, state, subject }: MarkRow["run"]) =>
+  `${kind === "stack" ? subject.action ?? "change" : kind} by ${requestedBy.name}: ${state}`
+
+/** Display of a line. */
+export interface LineDisplay {
+  readonly wanted: string
+  readonly withSource: boolean
+  readonly unfold: boolean
+  /** True for the line that a search or a link leads to. */
+  readonly current: (line: ShownLine) => boolean
+  readonly onLink: (line: ShownLine) => void
+}
+
+const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineDisplay }) => {
+  // Overrides the common state until all lines are folded or unfolded again.
+  const [own, setOwn] = useState({ of: look.unfold, open: look.unfold })
+  const json = unfoldJson(line.text)
+  const open = json !== undefined && (own.of === look.unfold ? own.open : look.unfold)
+  const isTimed = !Number.isNaN(line.ms)
+  return (
+    <div className={`log-line ${line.level}${look.current(line) ? " current" : ""}`}>
+      {isTimed
+        ? (
+          <button
+            type="button"
+            className="log-time"
+            title={`${formatMoment(line.ms)}: copy a link to this line`}
+            onClick={() => look.onLink(line)}
+          >
+            <time dateTime={line.time}>{formatClock(line.ms)}</time>
+          </button>
+        )
+        : <span className="log-time" />}
+      {look.withSource && line.source !== "" ? <span className="service">{line.source}</span> : null}
+      <span className="log-text">
+        {json === undefined ? null : (
+          <button
+            type="button"
+            className="log-fold"
+            aria-expanded={open}
+            aria-label={open ? "Fold the JSON" : "Unfold the JSON"}
+            onClick={() => setOwn({ of: look.unfold, open: !open })}
+          >
+            {open ? "▾" : "▸"}
+          </button>
+        )}
+        {open ? <span className="log-json">{marked(json, look.wanted)}</span> : marked(line.text, look.wanted)}
+      </span>
+    </div>
+  )
+}
+
+/** Row of a log: a line, the start of a day, or a run. */
+export const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineDisplay }) => {
+  if (row.kind === "line") return <Line line={row} look={look} />
+  if (row.kind === "day") return <div className="log-rule">{formatDay(row.ms)}</div>
+  return (
+    <div className={`log-rule mark ${row.run.state}`}>
+      <time dateTime={new Date(row.ms).toISOString()} title={formatMoment(row.ms)}>{formatClock(row.ms)}</time>
+      <Link href={`/activity/${encodeURIComponent(row.run.id)}`}>{runWords(row.run)}</Link>
+    </div>
+  )
+}
+
+const height = 21
+/** Most lines that are visible at once. */
+const mostShown = 17
+
+/** Virtualized rows of a log; scrolls to the end while `following`. */
+export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }: {
+  readonly rows: ReadonlyArray<LogRow>
+  readonly look: LineDisplay
+  readonly wrap: boolean
+  /** Fills the screen. */
+  readonly tall: boolean
+  readonly following: boolean
+  readonly onFollow: (following: boolean) => void
+  /** Row to scroll to. `wish` changes with each request, so that the same row can be shown again. */
+  readonly target: { readonly index: number; readonly wish: number } | undefined
+}) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? index, [rows])
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => height,
+    getItemKey: keyOf,
+    overscan: 12
+  })
+  const last = rows.at(-1)?.key
+  const size = virtual.getTotalSize()
+  useEffect(() => {
+    if (following && frame.current !== null) frame.current.scrollTop = frame.current.scrollHeight
+  }, [following, last, size])
+  const wish = target?.wish
+  const scrollTo = useRef(virtual.scrollToIndex)
+  scrollTo.current = virtual.scrollToIndex
+  useEffect(() => {
+    if (target !== undefined) scrollTo.current(target.index, { align: "center" })
+    // Depends on the request only: a row that moves when older ones are evicted is not scrolled to again.
+  }, [wish])
+  const scrolled = () => {
+    const element = frame.current
+    if (element === null) return
+    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < height * 2
+    if (atEnd !== following) onFollow(atEnd)
+  }
+  return (
+    <div
+      className={`logs${wrap ? " wrap" : ""}${tall ? " tall" : ""}`}
+      style={tall ? undefined : { height: Math.min(Math.max(rows.length, 6), mostShown) * height }}
+      ref={frame}
+      role="log"
+      aria-live="off"
+      aria-label="Log lines"
+      tabIndex={0}
+      onWheel={(event) => event.deltaY < 0 && onFollow(false)}
+      onScroll={scrolled}
+    >
+      <div style={{ height: size, position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index]
+          return row === undefined ? null : (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className="log-row"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <LogRowView row={row} look={look} />
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+const levelChoices = [["", "all levels"], ["info", "info and up"], ["warn", "warnings and errors"], ["error", "errors"]]
+const sinceChoices = [
+  ["", "latest lines"],
+  ["10m", "last 10 minutes"],
+  ["1h", "last hour"],
+  ["6h", "last 6 hours"],
+  ["1d", "last day"],
+  ["7d", "last 7 days"]
+]
+
+const Select = ({ choices, label, onChange, value }: {
+  readonly label: string
+  readonly value: string
+  readonly choices: ReadonlyArray<ReadonlyArray<string>>
+  readonly onChange: (value: string) => void
+}) => (
+  <select className="select" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+    {choices.map(([choice, words]) => <option key={choice} value={choice}>{words}</option>)}
+    {choices.some(([choice]) => choice === value) ? null : <option value={value}>{value}</option>}
+  </select>
+)
+
+const Toggle = ({ children, name, on, onChange }: {
+  readonly children: string
+  readonly name: string
+  readonly on: boolean
+  readonly onChange: (on: boolean) => void
+}) => (
+  <button
+    type="button"
+    className={`button small${on ? " on" : ""}`}
+    aria-pressed={on}
+    title={name}
+    onClick={() => onChange(!on)}
+  >
+    {children}
+  </button>
+)
+
+/** Controls of a log: filters, and steps between hits. */
+export const LogToolbar = ({ address: { address, change, setText }, hit, onDownload, onStep, sources }: {
+  readonly address: ReturnType<typeof useLogAddress>
+  readonly sources: ReadonlyArray<string>
+  /** Position and number of hits; undefined without a searched text. */
+  readonly hit: { readonly position: number; readonly count: number } | undefined
+  readonly onStep: (by: 1 | -1) => void
+  readonly onDownload: () => void
+}) => {
+  const narrow = useNarrow()
+  return (
+    <div className="log-bar" role="toolbar" aria-label="Choice of log lines">
+      <div onKeyDown={(event) => event.key === "Enter" && onStep(event.shiftKey ? -1 : 1)}>
+        <Search label="Filter the log" value={address.text} onChange={setText} />
+      </div>
+      {hit === undefined ? null : (
+        <span className="log-hits">
+          <span className="numbers" role="status">
+            {hit.count === 0
+              ? "no hit"
+              : `${hit.position === 0 ? "–" : hit.position} of ${formatCount(hit.count, "hit")}`}
+          </span>
+          <Button look="small" onClick={() => onStep(-1)}>
+            Previous <span className="unseen">hit</span>
+          </Button>
+          <Button look="small" onClick={() => onStep(1)}>
+            Next <span className="unseen">hit</span>
+          </Button>
+          <Toggle
+            name="Shows lines without the text too"
+            on={address.showAll}
+            onChange={(on) => change({ show: on ? "all" : "" })}
+          >
+            All lines
+          </Toggle>
+          <Toggle
+            name="Searches on the server, further back"
+            on={address.whole}
+            onChange={(on) => change({ search: on ? "whole" : "" })}
+          >
+            Whole log
+          </Toggle>
+        </span>
+      )}
+      {sources.length < 2 && address.source === "" ? null : (
+        <Select
+          label="Service"
+          value={address.source}
+          choices={[["", "all services"], ...sources.map((source) => [source, source])]}
+          onChange={(service) => change({ service })}
+        />
+      )}
+      <Select
+        label="Level"
+        value={address.level ?? ""}
+        choices={levelChoices}
+        onChange={(level) => change({ level })}
+      />
+      <Select
+        label="Since"
+        value={address.since}
+        choices={sinceChoices}
+        onChange={(since) => change({ since, at: "" })}
+      />
+      <Toggle
+        name="Breaks long lines"
+        on={address.wrap}
+        onChange={(on) => change({ wrap: on === narrow ? "" : on ? "1" : "0" })}
+      >
+        Wrap
+      </Toggle>
+      <Toggle name="Unfolds JSON" on={address.unfold} onChange={(on) => change({ json: on ? "1" : "" })}>JSON</Toggle>
+      <Button look="small" onClick={onDownload}>Download</Button>
+    </div>
+  )
+}
 
 const minute = 60_000
 const around = (at: string) => ({

@@ -1,7 +1,5 @@
 import { lazy, Suspense } from "react"
-import { Boundary } from "../ui/Boundary.tsx"
-import { Waiting } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
+import { Boundary, Panel, Waiting } from "../ui/components.tsx"
 import type { LogTarget } from "./useLogs.ts"
 
 // Loaded when a log is first shown.

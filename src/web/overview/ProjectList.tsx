@@ -1,18 +1,192 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useDeferredValue, useRef, useState } from "react"
-import type { ObservedProject, Overview } from "../../schema/Overview.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { useNarrow } from "../browser/useNarrow.ts"
-import { formatCount } from "../format/format.ts"
-import { useProjectChanges } from "../projects/state/useChanges.ts"
-import { useServers } from "../service/queries.ts"
-import { Icon } from "../ui/Icon.tsx"
-import { Empty } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { Search } from "../ui/Search.tsx"
+import { Link, useLocation } from "wouter"
+import { hasFailedLastRun, type LastRun, type ObservedProject, type Overview } from "../../schema/overview.ts"
+import { findProtectedEnvironment, listDeployPlaces } from "../../schema/places.ts"
+import { type FileProblem, formatFileProblem, type LocalProject } from "../../schema/projects.ts"
+import { useNarrow } from "../browser.ts"
+import { StackMenu } from "../projects/Actions.tsx"
+import { DeployDialog } from "../projects/Deploy.tsx"
+import { buildProjectHref, buildStateBadge, isReady, useProjectChanges } from "../projects/state.ts"
+import { formatCount, useServers } from "../service.ts"
+import { Age, Badge, Button, Empty, FirstLink, Icon, Panel, Search, type Tone } from "../ui/components.tsx"
+import { ProjectSpark } from "../usage/lazyUsage.tsx"
 import { Bulk } from "./Bulk.tsx"
-import { chooseProjectGroup, type ProjectGroup, projectGroups } from "./chooseProjectGroup.ts"
-import { ProjectRow } from "./ProjectRow.tsx"
+
+/** Groups of the project list, in display order. */
+const projectGroups = ["Broken", "To deploy", "Running", "Stopped", "Looking …", "Not set up"] as const
+type ProjectGroup = (typeof projectGroups)[number]
+
+/** Group of a project: broken things first, then those with something to deploy. */
+const chooseProjectGroup = (
+  project: LocalProject,
+  observed: ObservedProject | undefined,
+  changes: number | null
+): ProjectGroup => {
+  if ((observed?.problems ?? project.problems ?? []).length > 0) return "Broken"
+  if (observed === undefined) return isReady(project) ? "Looking …" : "Not set up"
+  if (observed.state === "degraded" || hasFailedLastRun(observed)) return "Broken"
+  switch (observed.state) {
+    case "unknown":
+      return isReady(project) ? "Broken" : "Not set up"
+    case "stopped":
+      return "Stopped"
+    case "not deployed":
+      return isReady(project) ? "To deploy" : "Not set up"
+    case "running":
+      return (changes ?? 0) > 0 ? "To deploy" : "Running"
+  }
+}
+
+/** Actions of a project's row: deploy it, read its log, and more. */
+const RowActions = ({ observed, project }: {
+  readonly project: LocalProject
+  readonly observed: ObservedProject | undefined
+}) => {
+  const [asking, setAsking] = useState(false)
+  const [, go] = useLocation()
+  const { name } = project
+  const [stack] = observed?.servers ?? []
+  const [place] = listDeployPlaces(project)
+  if (!isReady(project) || place === undefined) return null
+  const { remotePath, serverId } = place
+  const underWay = observed === undefined || observed.run !== null
+  return (
+    <>
+      <Button
+        icon="play"
+        look="small"
+        changes
+        disabled={underWay}
+        onClick={() => project.environments === undefined ? setAsking(true) : go(buildProjectHref(name))}
+      >
+        Deploy<span className="unseen">{name}</span>
+      </Button>
+      {(stack?.containerNames.length ?? 0) === 0 ?
+        null :
+        (
+          <Button icon="log" look="small" onClick={() => go(`${buildProjectHref(name)}#log`)}>
+            Log<span className="unseen">of {name}</span>
+          </Button>
+        )}
+      <StackMenu
+        label={`More for ${name}`}
+        name={name}
+        stack={{ serverId, remotePath, protectedName: findProtectedEnvironment(project, place) }}
+        state={observed?.state}
+        isUp={(stack?.containers?.up ?? 0) > 0}
+        underWay={underWay}
+        onStarted={({ id }) => go(`/activity/${id}`)}
+      >
+        <Button look="menu-item" icon="eye" onClick={() => go(buildProjectHref(name, "changes"))}>
+          See the changes
+        </Button>
+        <Button look="menu-item" icon="activity" onClick={() => go(buildProjectHref(name, "runs"))}>
+          Runs and releases
+        </Button>
+      </StackMenu>
+      {asking
+        ? (
+          <DeployDialog
+            project={project}
+            onClose={() => setAsking(false)}
+            onStarted={() => go(buildProjectHref(name))}
+          />
+        )
+        : null}
+    </>
+  )
+}
+
+const placeOf = ({ file, line }: FileProblem) =>
+  `${file.split(/[\\/]/).at(-1) ?? file}${line === null ? "" : `:${line}`}`
+
+/** State in a few words, with the full reason for the tooltip. */
+const stateOf = (
+  project: LocalProject,
+  observed: ObservedProject | undefined
+): { readonly tone: Tone; readonly words: string; readonly reason?: string | undefined } => {
+  const [problem] = observed?.problems ?? project.problems ?? []
+  if (problem !== undefined) {
+    return { tone: "bad", words: `${placeOf(problem)} cannot be used`, reason: formatFileProblem(problem) }
+  }
+  if (observed === undefined) return { tone: "idle", words: "…" }
+  if (observed.run !== null) return { tone: "busy", words: `${observed.run.kind} under way` }
+  if (observed.state === "not deployed" && !isReady(project)) {
+    return { tone: "idle", words: listDeployPlaces(project).length === 0 ? "no server yet" : "no compose file" }
+  }
+  return { ...buildStateBadge(observed), reason: observed.stateReason ?? undefined }
+}
+
+const runTones: Partial<Record<LastRun["state"], Tone>> = { failed: "bad", interrupted: "bad", cancelled: "warn" }
+
+const Last = ({ run: { endedAt, id, kind, reason, requestedBy, state } }: { readonly run: LastRun }) => (
+  <span className="two-lines" title={reason ?? undefined}>
+    <Link className={`link-quiet ${runTones[state] ?? ""}`} href={`/activity/${id}`}>
+      {kind} {state}
+    </Link>
+    <span className="quiet">
+      {endedAt === null ? null : <Age at={endedAt} />} by {requestedBy.name}, {requestedBy.door}
+    </span>
+  </span>
+)
+
+/** Row of a project: state, server, link, last run and changes, with its actions. */
+const ProjectRow = ({ changes, chosen, observed, onChoose, project, serverName }: {
+  readonly project: LocalProject
+  readonly observed: ObservedProject | undefined
+  readonly changes: number | null
+  readonly serverName: string | undefined
+  readonly chosen: boolean
+  readonly onChoose: (chosen: boolean) => void
+}) => {
+  const { reason, tone, words } = stateOf(project, observed)
+  const ready = isReady(project)
+  const stack = observed?.servers[0]
+  return (
+    <>
+      <span role="cell" className="choose">
+        {ready
+          ? (
+            <input
+              type="checkbox"
+              aria-label={`Choose ${project.name}`}
+              checked={chosen}
+              onChange={(event) => onChoose(event.target.checked)}
+            />
+          )
+          : null}
+      </span>
+      <span role="cell" className="two-lines name" title={reason}>
+        <Link className="strong row-link" href={buildProjectHref(project.name)}>{project.name}</Link>
+        <span className={`state ${tone}`}>
+          <span className={`dot ${tone}`} />
+          <span>{words}</span>
+          {stack === undefined || (stack.containers?.up ?? 0) === 0
+            ? null
+            : <ProjectSpark name={project.name} serverId={stack.serverId} containers={stack.containerNames} />}
+        </span>
+      </span>
+      <span role="cell" className="place">{serverName ?? <span className="quiet">–</span>}</span>
+      <span role="cell" className="out">
+        <FirstLink urls={observed?.urls ?? []} />
+      </span>
+      <span role="cell" className="last">
+        {observed?.lastRun == null ? <span className="quiet">never run</span> : <Last run={observed.lastRun} />}
+      </span>
+      <span role="cell" className="changes">
+        {!ready || changes === null
+          ? <span className="quiet">{ready && observed === undefined ? "…" : ""}</span>
+          : changes === 0
+          ? <span className="quiet">no changes</span>
+          : <Badge tone="warn" plain>{formatCount(changes, "change")}</Badge>}
+      </span>
+      <span role="cell" className="row-actions">
+        <RowActions project={project} observed={observed} />
+      </span>
+    </>
+  )
+}
 
 const heights = { group: 42, wide: 62, narrow: 118 } as const
 

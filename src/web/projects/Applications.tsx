@@ -1,11 +1,7 @@
 import { Link } from "wouter"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { DriftBadge } from "../applications/DriftBadge.tsx"
-import { useDeclared } from "../applications/useDeclared.ts"
-import { useDrift } from "../applications/useDrift.ts"
-import { Age } from "../ui/Age.tsx"
-import { Empty, Loading } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
+import type { LocalProject } from "../../schema/projects.ts"
+import { DriftBadge, useDeclared, useDrift } from "../applications/Drift.tsx"
+import { Age, Empty, Loading, Panel } from "../ui/components.tsx"
 
 const Declared = ({ appName, domain, project }: {
   readonly project: LocalProject

@@ -1,12 +1,9 @@
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { Variables } from "../applications/Variables.tsx"
-import { useOverview } from "../service/queries.ts"
-import { Age } from "../ui/Age.tsx"
-import { Empty, Loading } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { ChangedNames } from "./plan/ChangedNames.tsx"
-import { computeChangedVariables } from "./plan/computeChangedVariables.ts"
-import { useComparison } from "./state/projectState.ts"
+import type { LocalProject } from "../../schema/projects.ts"
+import { Variables } from "../applications/Changelog.tsx"
+import { useOverview } from "../service.ts"
+import { Age, Empty, Loading, Panel } from "../ui/components.tsx"
+import { ChangedNames, computeChangedVariables } from "./plan/rows.tsx"
+import { useComparison } from "./state.ts"
 
 /** Variables of a project: names that differ in its env files, and variables of its applications. */
 export const VariablesPart = ({ project }: { readonly project: LocalProject }) => {

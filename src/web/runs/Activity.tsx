@@ -1,14 +1,34 @@
-import { useSearchParams } from "wouter"
-import { RunKind, RunState } from "../../schema/runs/Run.ts"
-import { formatCount } from "../format/format.ts"
-import { useProjects } from "../service/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Head } from "../ui/Head.tsx"
-import { Empty, Loading } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { RunTable } from "./RunTable.tsx"
-import { UnderWay } from "./UnderWay.tsx"
+import { Link, useSearchParams } from "wouter"
+import { findFinalMessage, type Run, RunKind, RunState } from "../../schema/runs.ts"
+import { formatCount, useProjects } from "../service.ts"
+import { Age, Badge, Button, Empty, Head, Loading, Panel } from "../ui/components.tsx"
+import { describeRun, describeRunOutcome, Duration } from "./RunPanel.tsx"
+import { UnderWay } from "./RunStrip.tsx"
 import { type RunFilter, useHistory } from "./useRuns.ts"
+
+export const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
+  <ul className="rows runs">
+    {runs.map((run) => {
+      const { tone, word } = describeRunOutcome(run)
+      return (
+        <li key={run.id}>
+          <span>
+            <Badge tone={tone}>{word}</Badge>
+          </span>
+          <Link className="strong row-link" href={`/activity/${run.id}`}>{describeRun(run)}</Link>
+          <span className="quiet one-line">{findFinalMessage(run) ?? run.steps.at(-1)?.detail ?? ""}</span>
+          <span className="quiet">{run.requestedBy.name} · {run.requestedBy.door}</span>
+          <span className="quiet end">
+            <Duration run={run} />
+          </span>
+          <span className="end">
+            <Age at={run.requestedAt} />
+          </span>
+        </li>
+      )
+    })}
+  </ul>
+)
 
 const Choice = <A extends string>({ all, choices, label, onChoose, value }: {
   readonly label: string

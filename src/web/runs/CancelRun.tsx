@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import type { Run } from "../../schema/runs/Run.ts"
-import { call } from "../service/berth.ts"
-import { Button } from "../ui/Button.tsx"
-import { Confirm } from "../ui/Confirm.tsx"
-import { describeRun } from "./runWords.ts"
+import { type Run } from "../../schema/runs.ts"
+import { call } from "../service.ts"
+import { Button } from "../ui/components.tsx"
+import { Confirm } from "../ui/dialogs.tsx"
+import { describeRun } from "./RunPanel.tsx"
 
 /** Cancels a run after confirmation. */
 export const CancelRun = ({ run }: { readonly run: Run }) => {

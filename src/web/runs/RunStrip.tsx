@@ -1,17 +1,18 @@
 import type { ReactNode } from "react"
 import { Link } from "wouter"
-import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
-import { findFinalMessage } from "../../schema/runs/runVerdict.ts"
-import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { formatDuration } from "../format/format.ts"
-import { Age, useNow } from "../ui/Age.tsx"
-import { Badge } from "../ui/Badge.tsx"
-import { Failure } from "../ui/Notes.tsx"
-import { NotifyToggle } from "./NotifyToggle.tsx"
-import { RunMessage } from "./RunMessage.tsx"
-import { Duration } from "./RunPanel.tsx"
-import { describeRunOutcome, describeWait, listRemainingSteps } from "./runWords.ts"
-import type { WatchedRun } from "./useRun.ts"
+import { findFinalMessage, isEnded, type Run, type RunStep } from "../../schema/runs.ts"
+import { formatBytes, formatDuration } from "../../schema/words.ts"
+import { Age, Badge, Failure, Panel, useNow } from "../ui/components.tsx"
+import {
+  describeRun,
+  describeRunOutcome,
+  describeWait,
+  Duration,
+  listRemainingSteps,
+  NotifyToggle,
+  RunMessage
+} from "./RunPanel.tsx"
+import { useRun, useUnderWay, type WatchedRun } from "./useRuns.ts"
 
 /** Completed share of a step in percent: bytes while they are sent, and 50 if it cannot be measured. */
 const shareOf = ({ progress, status }: RunStep): number => {
@@ -124,5 +125,40 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
         </div>
       </section>
     </>
+  )
+}
+
+const Row = ({ live, run: listed }: { readonly run: Run; readonly live: boolean }) => {
+  const watched = useRun(live ? listed.id : undefined)
+  const run = watched.run ?? listed
+  const step = run.steps.at(-1)
+  const { tone, word } = describeRunOutcome(run)
+  return (
+    <li>
+      <Badge tone={tone}>{word}</Badge>
+      <Link className="strong" href={`/activity/${run.id}`}>{describeRun(run)}</Link>
+      <span className="grow quiet">
+        {step === undefined ? describeWait(run) : step.step}
+        {step?.progress === undefined
+          ? ""
+          : ` · ${formatBytes(step.progress.done)} of ${formatBytes(step.progress.total)}`}
+      </span>
+      <Duration run={run} />
+    </li>
+  )
+}
+
+// Each stream takes one of the browser's six connections to the service.
+const streamed = 2
+
+/** Queued and running runs; the first two are followed live. */
+export const UnderWay = () => {
+  const runs = useUnderWay()
+  return runs.length === 0 ? null : (
+    <Panel title="Under way" note={`${runs.length}`}>
+      <ul className="rows">
+        {runs.map((run, index) => <Row key={run.id} run={run} live={index < streamed} />)}
+      </ul>
+    </Panel>
   )
 }

@@ -1,6 +1,5 @@
-import { isNearlyFull } from "../../schema/NeedsCare.ts"
-import type { ServerDisk } from "../../schema/Overview.ts"
-import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { isNearlyFull, type ServerDisk } from "../../schema/overview.ts"
+import { formatBytes } from "../../schema/words.ts"
 
 const names = { containers: "stacks", docker: "Docker" } as const
 

@@ -1,17 +1,10 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import { formatCount } from "../format/format.ts"
-import { useOverview, useServers } from "../service/queries.ts"
-import { Age } from "../ui/Age.tsx"
-import { Badge } from "../ui/Badge.tsx"
-import { Button } from "../ui/Button.tsx"
-import { Head } from "../ui/Head.tsx"
-import { lazyComponent } from "../ui/lazyComponent.tsx"
-import { Empty, Loading } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
+import { formatCount, useOverview, useServers } from "../service.ts"
+import { Age, Badge, Button, Empty, Head, lazyComponent, Loading, Panel } from "../ui/components.tsx"
 import { Disks } from "./Disks.tsx"
 
-const AddServer = lazyComponent("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))
+const AddServer = lazyComponent("The form", () => import("./form/ServerForm.tsx").then((part) => part.AddServer))
 
 /** Stored servers with their reachability and stacks. */
 export const Servers = () => {

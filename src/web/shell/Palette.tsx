@@ -1,8 +1,8 @@
 import { type KeyboardEvent, useState } from "react"
 import { useLocation } from "wouter"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { Dialog } from "../ui/Dialog.tsx"
-import { type PaletteChoice, rankPlaces, usePlaces } from "./places.ts"
+import type { LocalProject } from "../../schema/projects.ts"
+import { Dialog } from "../ui/dialogs.tsx"
+import { type PaletteChoice, rankPlaces, usePlaces } from "./screens.tsx"
 
 /** Command palette: opens a place by a few letters of its name, or performs the action of a verb. */
 export const Palette = ({ onClose, onDeploy }: {

@@ -11,6 +11,6 @@ const quietly = <P extends object>(load: () => Promise<ComponentType<P>>): Compo
   )
 }
 
-export const ServerUsage = quietly(() => import("./ServerUsage.tsx").then((part) => part.ServerUsage))
-export const ContainerUsage = quietly(() => import("./ContainerUsage.tsx").then((part) => part.ContainerUsage))
-export const ProjectSpark = quietly(() => import("./ProjectSpark.tsx").then((part) => part.ProjectSpark))
+export const ServerUsage = quietly(() => import("./Usage.tsx").then((part) => part.ServerUsage))
+export const ContainerUsage = quietly(() => import("./Usage.tsx").then((part) => part.ContainerUsage))
+export const ProjectSpark = quietly(() => import("./Usage.tsx").then((part) => part.ProjectSpark))

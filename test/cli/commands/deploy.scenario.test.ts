@@ -30,7 +30,7 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
         expect(plan.out.replace(/\([\d.]+ k?B\)/g, "(SIZE)").replace(/[\d.]+ k?B/g, "SIZE")).toBe(
           `Deploy hello to ~/containers/hello on Sandbox:
   + file compose.yml (SIZE)
-  + file .env (SIZE)
+  + file .env (SIZE) compose.yml:7
   + image hello:latest (SIZE)
   + service hello create
   SIZE to send of SIZE

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
@@ -110,7 +111,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         const json = yield* runCli({ url }, ["app", "list", "--json"])
         expect(JSON.parse(json.out)).toHaveLength(2)
       }).pipe(Effect.provide(NodeContext.layer)),
-    120_000
+    120_000 * patience
   )
 
   it.scopedLive("do not take for a failure what nobody has set up", () =>
@@ -135,5 +136,5 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         code: 1,
         err: expect.stringContaining("No server is stored in the settings that are used here: berth doctor says which")
       })
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { buildApplicationRows, buildStackRows, describeNeedsCare } from "../../../src/cli/commands/overview.ts"
-import type { ObservedProject, ObservedStack } from "../../../src/schema/Overview.ts"
+import type { ObservedProject, ObservedStack } from "../../../src/schema/overview.ts"
 
 const observedAt = "2026-01-02T03:04:05.678Z"
 const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack => ({

@@ -2,10 +2,11 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { startService } from "../../fixtures/programs/service.ts"
 
-describe.skipIf(process.platform === "win32")("berth server stats --minutes", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("berth server stats --minutes", { timeout: 60_000 * patience }, () => {
   it.scopedLive("draws lines where there are colours, and prints numbers elsewhere", () =>
     Effect.gen(function*() {
       const { settingsFile } = yield* makeWorld

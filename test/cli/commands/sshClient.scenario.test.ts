@@ -7,6 +7,7 @@ import { join } from "node:path"
 import ssh2 from "ssh2"
 import { afterAll } from "vitest"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
@@ -141,6 +142,6 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         expect([odd.code, odd.err]).not.toEqual([0, ""])
         expect(odd.err.replaceAll(/\s+/g, " ")).toContain("must be [user@]host[:port]")
       }),
-    60_000
+    60_000 * patience
   )
 })

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { hasTerminal, onTerminal } from "../../fixtures/programs/terminal.ts"
 
@@ -71,6 +72,36 @@ describe.skipIf(!hasTerminal)("a host key that has changed", () => {
         const named = ["server", "add", "Other", at, "--agent", "--host-key", fresh, "--replaces-host-key", stored]
         expect((yield* runCli({ settingsFile }, named)).code).toBe(0)
       }).pipe(Effect.provide(NodeContext.layer)),
-    240_000
+    240_000 * patience
+  )
+
+  it.scopedLive(
+    "that is stored for another route is shown with both routes, and used on the new one only after a yes",
+    () =>
+      Effect.gen(function*() {
+        const { fresh, remembered, settingsFile } = yield* changedWorld
+        const keys = join(dirname(settingsFile), "berth.known_hosts")
+        const env = { BERTH_CONFIG: settingsFile }
+        // Learn the key itself, and store it behind a jump host that the server does not have.
+        writeFileSync(keys, "")
+        yield* runCli({ settingsFile }, ["doctor"])
+        const elsewhere = remembered().replace(/^(\[\S+?\]:\d+) /m, "$1@gate.invalid ")
+        expect(elsewhere).toContain("@gate.invalid ")
+        writeFileSync(keys, elsewhere)
+        const refused = yield* onTerminal(["server", "test", "Sandbox"], { env, columns: 200 })
+        yield* refused.until(/Accept the new route\? \[y\/N\] /)
+        for (const words of ["stored: through gate.invalid", "now:    directly", `stored: ${fresh}`]) {
+          expect(refused.output()).toContain(words)
+        }
+        expect(refused.output()).not.toContain("host key of")
+        yield* refused.type("n\n")
+        expect([yield* refused.ended, remembered()]).toEqual([1, elsewhere])
+        const accepted = yield* onTerminal(["server", "test", "Sandbox"], { env, columns: 200 })
+        yield* accepted.until(/Accept the new route\? \[y\/N\] /)
+        yield* accepted.type("y\n")
+        expect([yield* accepted.ended, accepted.output()]).toEqual([0, expect.stringMatching(/Berth can deploy there/)])
+        expect(remembered()).toContain(elsewhere.trimEnd())
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000 * patience
   )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Config, Console, Effect, Schedule } from "effect"
 import { cutBodies, cutOff, cuts } from "../../fixtures/network/cutBodies.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { liveHeap } from "../../fixtures/programs/heap.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
@@ -67,6 +68,6 @@ describe("bodies that are cut off", () => {
         )
         yield* Console.log(`soak: ${times} bodies that are cut off, memory grew by ${Math.round(grown / 1000)} kB`)
       }),
-    300_000
+    300_000 * patience
   )
 })

@@ -1,7 +1,7 @@
 import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { authorizeRequest, type GuardPolicy, type RequestHead } from "../../../src/http/guard/authorizeRequest.ts"
-import { maxBodyBytes } from "../../../src/http/guard/bodyLimits.ts"
+import { maxBodyBytes } from "../../../src/http/body.ts"
+import { authorizeRequest, type GuardPolicy, type RequestHead } from "../../../src/http/guard.ts"
 import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
 
 const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }

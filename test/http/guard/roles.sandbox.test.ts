@@ -2,10 +2,11 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Option } from "effect"
 import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { collectRequiredAccess } from "../../../src/http/api/annotations/access.ts"
+import { collectRequiredAccess } from "../../../src/http/api/annotations.ts"
 import { BerthApi } from "../../../src/http/api/BerthApi.ts"
 import type { Access } from "../../../src/services/access/rights.ts"
 import { operations } from "../../fixtures/hostile/operations.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
 import { type Service, settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const tokens = { operator: "token-of-the-operator", viewer: "token-of-the-viewer" }
@@ -116,6 +117,7 @@ layer(Layer.scoped(TheService, Effect.flatMap(settingsFileWith(settings), (file)
         const { request, settingsFile } = yield* TheService
         const body = { projectPath: dirname(settingsFile) }
         yield* Effect.promise(() => writeFile(join(body.projectPath, "build-image-tar.sh"), "true\n"))
+        expect((yield* runCli({ settingsFile }, ["trust", body.projectPath, "--yes"])).code).toBe(0)
         const nameFor = (token: string) =>
           Effect.map(
             request("POST", "/api/container/build", body, {

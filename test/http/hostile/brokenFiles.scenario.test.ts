@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { agents } from "../../fixtures/programs/agents.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { startService } from "../../fixtures/programs/service.ts"
@@ -70,5 +71,5 @@ describe.skipIf(process.platform === "win32")("a file that cannot be used", () =
           )
         }
       }
-    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000 * patience)
 })

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Logger, Predicate, Redacted, Scope } from "effect"
 import { join } from "node:path"
-import { berthCommand } from "../../../src/cli/commands.ts"
-import type { CommandNode } from "../../../src/cli/parse/command.ts"
-import { tools } from "../../../src/mcp/listTools.ts"
+import type { CommandNode } from "../../../src/cli/parse.ts"
+import { berthCommand } from "../../../src/cli/program.ts"
+import { tools } from "../../../src/mcp/server.ts"
 import { appUuid, leakedTo, makeCanaryWorld } from "../../fixtures/hostile/canaryWorld.ts"
 import { addressOf, operations, type Parts } from "../../fixtures/hostile/operations.ts"
 import { soundRequests } from "../../fixtures/hostile/soundRequests.ts"
 import { spansOf } from "../../fixtures/network/collector.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { agents } from "../../fixtures/programs/agents.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { startService } from "../../fixtures/programs/service.ts"
@@ -29,10 +30,24 @@ const lines: ReadonlyArray<string> = [
   "build hello",
   "diff hello",
   "init notes --yes",
+  "trust hello --show",
+  "trust hello --yes",
+  "secrets list hello",
+  "secrets check hello",
+  "secrets recipients list hello",
+  "secrets recipients add hello age1none",
+  "secrets recipients remove hello age1none",
+  "secrets set hello NONE",
+  "server disk sandbox",
+  "server prune sandbox --dry-run",
   "pull .env hello",
   "releases hello",
   "releases hello 1",
   "rollback hello --yes",
+  "backup hello",
+  "backups hello",
+  "backups hello 1 --verify",
+  "restore hello 1 --yes",
   "restart hello --yes",
   "stop hello --yes",
   "start hello",
@@ -41,6 +56,7 @@ const lines: ReadonlyArray<string> = [
   "notify test team",
   "server list",
   "server scan sandbox",
+  "adopt sandbox",
   "server stats sandbox",
   "server test sandbox",
   "server test spare",
@@ -75,7 +91,7 @@ const lines: ReadonlyArray<string> = [
   "remove hello --yes"
 ]
 /** Commands that ask nothing, or that others are asked through. */
-const others = ["serve", "sandbox", "open", "mcp", "completions", "exec", "console"]
+const others = ["serve", "sandbox", "open", "mcp", "ci", "completions", "exec", "console"]
 
 const leaves = ({ children, name }: CommandNode, above = ""): ReadonlyArray<string> => {
   const whole = `${above}${name}`
@@ -163,6 +179,8 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
                 plan_deploy: project,
                 apply_deploy: { ...project, planHash: field(deployPlan, "planHash") ?? "none" },
                 rollback: { serverId, remotePath: project.remotePath, release: "none" },
+                list_backups: { serverId, remotePath: project.remotePath },
+                plan_restore: { serverId, remotePath: project.remotePath, backup: "1" },
                 compare: project,
                 read_logs: { serverId, containerName: "greeter" },
                 scan_server: { serverId },
@@ -214,6 +232,6 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
           expect(unseen.map(({ place }) => place)).toEqual([])
         })
       ),
-    { timeout: 300_000 }
+    { timeout: 300_000 * patience }
   )
 })

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { Comparison } from "../../../src/schema/projects/Compare.ts"
+import { Comparison } from "../../../src/schema/compare.ts"
 import { complaint } from "../../fixtures/hostile/confined.ts"
 import { startService } from "../../fixtures/programs/service.ts"
 

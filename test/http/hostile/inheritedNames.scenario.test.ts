@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { inheritedNames } from "../../fixtures/hostile/inheritedNames.ts"
 import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { agents } from "../../fixtures/programs/agents.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
@@ -26,7 +27,7 @@ describe("names that every object answers to", () => {
           expect([address, fields.body]).toEqual([address, isWorded])
         }
       }
-    }), 120_000)
+    }), 120_000 * patience)
 
   it.scopedLive("as a key of the settings that is saved while the service runs leave every address answering", () =>
     Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { brokenProjects, mistakenSettings, refusedSecret } from "../../fixtures/hostile/mistakes.ts"
 import { addressOf, type Operation, operations } from "../../fixtures/hostile/operations.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { unplainWords } from "../../fixtures/voice.ts"
 
@@ -21,16 +22,16 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     undefined,
     400,
-    "A JSON body is required, with projectPath, serverId and remotePath"
+    "A JSON body is required, with projectPath"
   ],
   [
     "POST",
     "/api/container/deploy",
     [],
     400,
-    "The request must be an object with projectPath, serverId, remotePath, pull, onUnhealthy and planHash"
+    "The request must be an object with projectPath, environment, serverId, remotePath, pull, onUnhealthy, confirm, build and planHash"
   ],
-  ["POST", "/api/container/deploy", {}, 400, "projectPath, serverId and remotePath are missing"],
+  ["POST", "/api/container/deploy", {}, 400, "projectPath is missing"],
   [
     "POST",
     "/api/container/deploy/targets",
@@ -43,14 +44,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy/targets/plan",
     { parallel: true },
     400,
-    "projectPath is missing. parallel is not a known field. Known fields: projectPath, servers, pull, onUnhealthy"
+    "projectPath is missing. parallel is not a known field. Known fields: projectPath, environment, servers, pull, onUnhealthy, noSecrets"
   ],
   [
     "POST",
     "/api/container/deploy",
     { ...deploy, dryRun: true },
     400,
-    "dryRun is not a known field. Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
+    "dryRun is not a known field. Known fields: projectPath, environment, serverId, remotePath, pull, onUnhealthy, confirm, build, planHash"
   ],
   [
     "POST",
@@ -64,14 +65,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, remotePth: "~/x" },
     400,
-    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
+    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, environment, serverId, remotePath, pull, onUnhealthy, confirm, build, planHash"
   ],
   [
     "POST",
     "/api/container/deploy",
     { projectPath: 7, serverId: null, remote_path: "~/x" },
     400,
-    "remotePath is missing; projectPath must be a string; serverId must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
+    "projectPath must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, environment, serverId, remotePath, pull, onUnhealthy, confirm, build, planHash"
   ],
   [
     "POST",
@@ -180,7 +181,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, targets, parallel, files, healthTimeout, pull, onUnhealthy, bridged, hooks, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, targets, parallel, compose, profiles, envFiles, projectName, data, files, healthTimeout, pull, onUnhealthy, bridged, hooks, secrets, build, backups, environments, requireEnvironment, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",
@@ -398,7 +399,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/runs?kind=deplo&state=done&limit=0",
     undefined,
     400,
-    "kind must be deploy, rollback, stack, build, pull, upsert, exec or deploy-all; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
+    "kind must be deploy, rollback, stack, build, pull, upsert, exec, deploy-all, prune, backup or restore; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
   ],
   ["GET", "/api/runs?kind=deploy&kind=build", undefined, 400, "kind is given more than once in the query"],
   ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request must be a JSON object"],
@@ -483,7 +484,7 @@ describe("an endpoint", () => {
               : [`${operation.name} ${JSON.stringify({ query, body })}: ${status} ${text}`]
         ))
       expect(answers.flat()).toEqual([])
-    }), { timeout: 60_000 })
+    }), { timeout: 60_000 * patience })
 })
 
 describe("a mistake", () => {
@@ -497,7 +498,7 @@ describe("a mistake", () => {
         expect([status, text]).toEqual([500, expect.stringMatching(/^\{"error":"Failed to get logs: .*xxx…xxx/)])
         expect(text).not.toContain("x".repeat(301))
       }),
-    { timeout: 60_000 }
+    { timeout: 60_000 * patience }
   )
 
   it.scopedLive("is answered with one sentence that a person can act on", () =>
@@ -524,5 +525,5 @@ describe("a mistake", () => {
         expect(text.length).toBeLessThan(900)
         expect(text).not.toContain("x".repeat(301))
       }
-    }), { timeout: 60_000 })
+    }), { timeout: 60_000 * patience })
 })

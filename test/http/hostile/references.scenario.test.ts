@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
 import { makeWorld } from "../../../src/sandbox/world.ts"
-import { settingDefinitions } from "../../../src/schema/Settings.ts"
+import { settingDefinitions } from "../../../src/schema/settings.ts"
 import {
   addressOf,
   type Operation,

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { addressOf, type Field, type Operation, operations, withValue } from "../../fixtures/hostile/operations.ts"
 import { soundRequests } from "../../fixtures/hostile/soundRequests.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const id = "1763800000001"
@@ -76,7 +77,7 @@ describe("a server that is asked for", () => {
           `409 {"error":"2 stored servers are named \\"TWIN\\": name one by its id: ${twin}, ${otherTwin}"}`
         ])
       }
-    }), 30_000)
+    }), 30_000 * patience)
 
   it.scopedLive("is forgotten by its name, and not where two have it", () =>
     Effect.gen(function*() {
@@ -115,5 +116,5 @@ describe("a server that is asked for", () => {
           { name: "d", servers: [{ serverId: "nobody", serverName: null }] }
         ]
       })
-    }), 30_000)
+    }), 30_000 * patience)
 })

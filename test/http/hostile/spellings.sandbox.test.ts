@@ -1,9 +1,10 @@
 import { expect, layer } from "@effect/vitest"
 import { Config, Context, Effect, FastCheck, Layer, Option } from "effect"
 import { Agent, request as send } from "node:http"
-import { collectRequiredAccess } from "../../../src/http/api/annotations/access.ts"
+import { collectRequiredAccess } from "../../../src/http/api/annotations.ts"
 import { BerthApi } from "../../../src/http/api/BerthApi.ts"
 import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { tellRan } from "../../fixtures/ran.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
@@ -31,8 +32,12 @@ interface Asked {
 }
 
 // Clients of a higher level normalize a path themselves.
-const ask = (agent: Agent, port: number, { headers, method, path }: Asked) =>
-  Effect.async<{ readonly status: number; readonly text: string }>((resume) => {
+const ask = (
+  agent: Agent,
+  port: number,
+  { headers, method, path }: Asked
+): Effect.Effect<{ readonly status: number; readonly text: string }> =>
+  Effect.async((resume) => {
     const body = method === "GET" || method === "HEAD" ? undefined : "{\"nothing\":1}"
     const sent = send({
       agent,
@@ -45,7 +50,9 @@ const ask = (agent: Agent, port: number, { headers, method, path }: Asked) =>
       response.setEncoding("utf8").on("data", (part) => text += part)
       response.on("end", () => resume(Effect.succeed({ status: response.statusCode ?? 0, text })))
     })
-    sent.on("error", (cause) => resume(Effect.die(cause)))
+    // The service may close a kept connection at the moment in which it is used again.
+    sent.on("error", (cause) =>
+      resume(sent.reusedSocket ? ask(agent, port, { headers, method, path }) : Effect.die(cause)))
     sent.end(body)
   })
 
@@ -174,6 +181,6 @@ layer(Started)("a path in any spelling", (it) => {
         expect(further.flat(), `BERTH_FUZZ_SEED=${seed}`).toEqual([])
         tellRan(context, { what: "spellings", count, by: `BERTH_FUZZ_SEED=${seed}` })
       }).pipe(Effect.scoped),
-    { timeout: 300_000 }
+    { timeout: 300_000 * patience }
   )
 })

@@ -2,7 +2,7 @@ import { HttpServer, HttpServerResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { connect } from "node:net"
-import { listen } from "../../../src/http/listen/listen.ts"
+import { listen } from "../../../src/http/listen.ts"
 import { freePort } from "../../fixtures/network/freePort.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect } from "node:net"
-import { limitInFlight, maxInFlight } from "../../../src/http/listen/inFlight.ts"
+import { limitInFlight, maxInFlight } from "../../../src/http/listen.ts"
 import { liveHeap } from "../../fixtures/programs/heap.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 

@@ -1,7 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { isLoopback, requireToken } from "../../../src/http/listen/loopback.ts"
+import { isLoopback, requireToken } from "../../../src/http/listen.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
 import { settingsFileWith } from "../../fixtures/programs/service.ts"
 

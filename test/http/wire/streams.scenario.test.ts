@@ -3,6 +3,8 @@ import { Duration, Effect, type Scope } from "effect"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { patience } from "../../fixtures/patience.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
 import { type Service, startService } from "../../fixtures/programs/service.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -67,6 +69,7 @@ describe.skipIf(process.platform === "win32")("a stream of events", () => {
       const before = readFileSync(world.settingsFile, "utf8")
       appendFileSync(world.settingsFile, tokens(everybody))
       const service = yield* startService(world.settingsFile)
+      expect((yield* runCli({ settingsFile: world.settingsFile }, ["trust", projectPath, "--yes"])).code).toBe(0)
       const bearer = (name: string): Headers => ({ authorization: `Bearer ${tokenOf(name)}` })
       const wanted = { projectPath, serverId: world.serverId, remotePath: "~/containers/hello" }
       expect((yield* service.request("POST", "/api/container/deploy", wanted, bearer("kept"))).status).toBe(200)
@@ -130,5 +133,5 @@ describe.skipIf(process.platform === "win32")("a stream of events", () => {
       )
       expect(first).toBe("all are open")
       expect((yield* service.request("GET", "/api/session", undefined, kept.session)).status).toBe(200)
-    }), 60_000)
+    }), 60_000 * patience)
 })

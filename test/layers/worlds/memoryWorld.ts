@@ -1,16 +1,20 @@
 import { Path } from "@effect/platform"
 import { type Effect, Layer, Redacted, Struct } from "effect"
-import type { SshError } from "../../../src/schema/servers/Ssh.ts"
-import type { SettingName } from "../../../src/schema/Settings.ts"
+import type { SettingName } from "../../../src/schema/settings.ts"
+import type { SshError } from "../../../src/schema/ssh.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
 import type { RemoteExit } from "../../../src/services/ssh/Ssh.ts"
+import { localFilesTest, type LocalFixture, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
+import {
+  gitHostTest,
+  type GitHostTestOptions,
+  platformTest,
+  type PlatformTestOptions
+} from "../../../src/testing/PlatformTest.ts"
+import { runsTest } from "../../../src/testing/RunsTest.ts"
+import { type SettingsFixture, settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { proxyFileTest } from "../../../src/testing/SshTest.ts"
 import { plainFile } from "../../pipelines/routes/proxyFiles.ts"
-import { gitHostTest, type GitHostTestOptions } from "../GitHostTest.ts"
-import { localFilesTest, type LocalFixture } from "../LocalFilesTest.ts"
-import { platformTest, type PlatformTestOptions } from "../PlatformTest.ts"
-import { proxyFileTest } from "../ProxyFileTest.ts"
-import { runsTest } from "../RunsTest.ts"
-import { type SettingsFixture, settingsTest, storedServer } from "../SettingsTest.ts"
 
 /** The server that holds the proxy file. */
 const proxyServer = storedServer({ useSudo: true })
@@ -58,6 +62,7 @@ export const memoryWorld = (
 ) =>
   Layer.mergeAll(
     localFilesTest(files),
+    localProcessesTest({}),
     Path.layer,
     platformTest({ servers: platformServers, ...platform }),
     gitHostTest({ repositories: { "ann/shop": [] }, ...gitHost }),

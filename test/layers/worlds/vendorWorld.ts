@@ -1,19 +1,19 @@
 import { HttpClient } from "@effect/platform"
-import { Context, Effect, Layer, Option, Redacted, Ref } from "effect"
-import type { Scope } from "effect"
-import { type CoolifyDouble, makeCoolifyDouble } from "../../../src/sandbox/coolifyDouble.ts"
-import type { CoolifySeed } from "../../../src/sandbox/doubles/coolifyRecords.ts"
-import type { GitHostSeed } from "../../../src/sandbox/doubles/gitHostState.ts"
-import type { HttpDouble } from "../../../src/sandbox/doubles/httpDouble.ts"
-import type { PlatformSeed } from "../../../src/sandbox/doubles/platformRecords.ts"
-import { makeGiteaDouble } from "../../../src/sandbox/giteaDouble.ts"
-import { type GitHostDouble, makeGitHostDouble } from "../../../src/sandbox/gitHostDouble.ts"
-import { makePlatformDouble } from "../../../src/sandbox/platformDouble.ts"
-import type { SandboxFailed } from "../../../src/sandbox/ports/SandboxFailed.ts"
-import { GitHostLive } from "../../../src/services/githost/GitHostLive.ts"
+import { Context, Effect, Layer, Option, Redacted, Ref, type Scope } from "effect"
+import { type CoolifyDouble, makeCoolifyDouble } from "../../../src/sandbox/coolify.ts"
+import type { CoolifySeed } from "../../../src/sandbox/coolifyRecords.ts"
+import {
+  type GitHostDouble,
+  type GitHostSeed,
+  makeGiteaDouble,
+  makeGitHostDouble
+} from "../../../src/sandbox/gitHost.ts"
+import type { HttpDouble, SandboxFailed } from "../../../src/sandbox/httpDouble.ts"
+import { makePlatformDouble } from "../../../src/sandbox/platform.ts"
+import type { PlatformSeed } from "../../../src/sandbox/records.ts"
+import { GitHostLive } from "../../../src/services/githost.ts"
 import { PlatformLive } from "../../../src/services/platform/PlatformLive.ts"
-import { BoundedClient } from "../../../src/services/upstream/boundedClient.ts"
-import { UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import { BoundedClient, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
 import { contracts } from "../../fixtures/contracts.ts"
 import { type MemoryWorld, memoryWorld, platformServers } from "./memoryWorld.ts"
 

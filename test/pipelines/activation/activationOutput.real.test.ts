@@ -3,12 +3,13 @@ import { Effect, Fiber } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { newestOutput } from "../../fixtures/runs/newestOutput.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const title = realServer.title("what docker load and compose write on a real server")
 
-describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, () => {
   it.scopedLive("is told while they run", () =>
     Effect.gen(function*() {
       const { server } = yield* onServer(true)

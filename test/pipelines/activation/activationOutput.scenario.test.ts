@@ -3,6 +3,7 @@ import { Effect, Fiber, Redacted } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { newestOutput } from "../../fixtures/runs/newestOutput.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
@@ -37,7 +38,7 @@ describe.each(shells)("what docker load and compose write on a server, in $name"
       const all = yield* Effect.provide(newestOutput, berth)
       expect(all).toMatch(/^\*\*\*: load\nLoaded image: [^]*\*\*\*: up\n[^]*Started/)
       expect(all).not.toContain("canary")
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("does not hold them up where it is too much", () =>
     Effect.gen(function*() {
@@ -52,5 +53,5 @@ describe.each(shells)("what docker load and compose write on a server, in $name"
       const all = yield* Effect.provide(newestOutput, berth)
       expect(all).toMatch(/\n1\n2\n[^]*\n\(more than this is not told\)\n$/)
       expect(all.length).toBeLessThan(120_000)
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -3,10 +3,11 @@ import { Duration, Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
-import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks.ts"
+import type { StackAction } from "../../../src/schema/stacks.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const well = `services:\n  web:\n    image: shop:latest\n    env_file: [.env]\n`
@@ -111,7 +112,7 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
         yield* stage.version("three", well)
         expect(yield* stage.deployed).toMatchObject({ healthy: true })
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("at health stays where nothing ran before, and says so", () =>
@@ -126,7 +127,7 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
         }
       })
       expect(run.steps.at(-1)).toMatchObject({ step: "rollback", status: "skipped" })
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("while it sends an image is cut off, and the server undoes it", () =>
     Effect.gen(function*() {
@@ -142,7 +143,7 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
       const run = yield* stage.cancelledAt(stage.deployed, "load", "docker load")
       expect(run.error?.error).toMatch(still)
       expect([yield* stage.image, stage.read("compose.yml")]).toEqual([before, `${well}# one\n`])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("while it loads never begins its hook", () =>
     Effect.gen(function*() {
@@ -157,7 +158,7 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
       expect(run.error?.error).toMatch(still)
       expect(stage.read(".berth/stop")).toBe(`${run.id}\n`)
       expect(yield* stage.image).toBe(before)
-    }), 60_000)
+    }), 60_000 * patience)
 })
 
 const rollbackSteps = [
@@ -188,7 +189,7 @@ describe.skipIf(process.platform === "win32")("a rollback that is cancelled", ()
         expect(stage.read("compose.yml") + stage.read(".env")).toBe(`${well}# two\nVERSION=two\n`)
         expect((yield* stage.releases).map(({ current, id }) => [id, current])).toEqual([["2", true], ["1", false]])
       }),
-    60_000
+    60_000 * patience
   )
 })
 
@@ -215,6 +216,6 @@ describe.skipIf(process.platform === "win32")("what is done to a stack and cance
         expect(run.error?.error).toBe(`The action on the stack was cancelled at ${step}. ${told}`)
         expect((yield* stage.docker("ps", "-a", "--format", "{{.State}}")).trim()).toBe(status)
       }),
-    60_000
+    60_000 * patience
   )
 })

@@ -2,8 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 // Says something before and after it was hung up, and goes on then.
@@ -38,5 +39,5 @@ describe.each([false, true])("a server that hangs up (sudo: %s)", (sudo) => {
       const stop = Effect.provide(executeStackAction("stop", { serverId: "1", remotePath: "~/containers/shop" }), berth)
       yield* cutIn("stop", stop)
       yield* eventually(Effect.map(state, (is) => is === "exited"))
-    }), 60_000)
+    }), 60_000 * patience)
 })

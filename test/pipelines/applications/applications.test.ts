@@ -6,7 +6,7 @@ import {
   findApplication,
   listApplications
 } from "../../../src/pipelines/applications/applications.ts"
-import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { PlatformCalls } from "../../../src/testing/PlatformTest.ts"
 import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const applications = [

@@ -3,10 +3,10 @@ import { describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
 import { appendChangelog } from "../../../src/pipelines/applications/changelog.ts"
-import type { ChangelogEntry } from "../../../src/schema/applications/Changelog.ts"
+import type { ChangelogEntry } from "../../../src/schema/upsert.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { localFilesTest, type LocalFixture, localText } from "../../layers/LocalFilesTest.ts"
-import { locksTest } from "../../layers/LocksTest.ts"
+import { localFilesTest, type LocalFixture, localText } from "../../../src/testing/LocalFilesTest.ts"
+import { locksTest } from "../../../src/testing/RunsTest.ts"
 
 const file = "/srv/shop/platform.changelog.json"
 const entry = (appName: string): ChangelogEntry => ({

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { appendChangelog } from "../../../src/pipelines/applications/changelog.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { type AppPlan, planEntryWith } from "../../../src/pipelines/applications/appPlan.ts"
-import type { AppEnv, PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
-import { PlatformEntry } from "../../../src/schema/applications/PlatformFile.ts"
-import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
+import { type AppPlan, planEntryWith } from "../../../src/pipelines/applications/platformFile.ts"
+import type { AppEnv, PlatformRecord } from "../../../src/schema/applications.ts"
+import { Disclosed } from "../../../src/schema/basics.ts"
+import { PlatformEntry } from "../../../src/schema/upsert.ts"
 
 /** Fields of an entry; one that is undefined is not declared. */
 export type Declaration = { readonly [K in keyof PlatformEntry]?: PlatformEntry[K] | undefined }

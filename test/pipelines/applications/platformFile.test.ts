@@ -3,7 +3,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
 import { findEntry, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
-import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { localFilesTest } from "../../../src/testing/LocalFilesTest.ts"
 
 const reading = (text: string) =>
   readPlatformFile("/srv/shop").pipe(

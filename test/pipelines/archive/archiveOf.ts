@@ -1,9 +1,9 @@
 import { Effect, Layer, Option, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
+import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/images.ts"
 import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
-import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { localFilesTest } from "../../../src/testing/LocalFilesTest.ts"
 
 const path = "/projects/shop/shop.tar"
 

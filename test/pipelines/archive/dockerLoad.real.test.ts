@@ -4,10 +4,9 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Array, Effect, Layer, Option, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { gzipSync } from "node:zlib"
-import { findKnownLayers } from "../../../src/pipelines/archive/findKnownLayers.ts"
-import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { buildImageTar, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/images.ts"
+import { buildImageTar, findKnownLayers, streamImageTar } from "../../../src/pipelines/archive/imageTar.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 import {
   buildImage,
   containerdKeepsImages,
@@ -16,6 +15,7 @@ import {
   saveImage,
   uniqueName
 } from "../../fixtures/docker/docker.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { laidOut, realArchive, realArchives } from "./archiveOf.ts"
 
 const isContainerd = realDocker.available && containerdKeepsImages()
@@ -77,7 +77,7 @@ describe.skipIf(!realDocker.available)(realDocker.title("docker load of a tar of
           expect(yield* idOf(after)).toBe(expectedId(archive))
           expect(yield* docker("run", "--rm", "--network", "none", after, "/bin/busybox", "cat", "/www/index.html"))
             .toBe("two")
-        }), 60_000)
+        }), 60_000 * patience)
     }
 
     // Containerd's store may answer that all is well: test/pipelines/archive/transfer.real.test.ts.
@@ -88,7 +88,7 @@ describe.skipIf(!realDocker.available)(realDocker.title("docker load of a tar of
         const part = yield* writePart(archive, [[...(yield* chainOf(before)).slice(0, 2), lowest]])
         expect(() => execFileSync("docker", ["load", "-i", part.path], { stdio: "ignore" })).toThrow()
         expect(yield* Effect.sandbox(idOf(after)).pipe(Effect.isFailure)).toBe(true)
-      }), 60_000)
+      }), 60_000 * patience)
 
     for (const name of realArchives) {
       // Docker 20 knows no zstd.
@@ -107,7 +107,7 @@ describe.skipIf(!realDocker.available)(realDocker.title("docker load of a tar of
             expect(yield* idOf(image)).toBe(expectedId(archive))
             expect(yield* chainOf(image)).toEqual(archive.images[0]?.layers.map(({ diffId }) => diffId))
           }),
-        60_000
+        60_000 * patience
       )
     }
   })

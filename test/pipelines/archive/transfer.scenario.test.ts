@@ -5,7 +5,8 @@ import { cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { base, scene } from "../../fixtures/docker/deployScene.ts"
-import { inTurn, thorough } from "../../fixtures/thorough.ts"
+import { patience } from "../../fixtures/patience.ts"
+import { inTurn, slow } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -54,7 +55,7 @@ describe.each(shells)("a deploy in $name", (shell) => {
           }
           expect((yield* standIns.dockerCalls).filter(({ args }) => args[0] === "load")).toHaveLength(2)
         }),
-      60_000
+      60_000 * patience
     )
   }
 })
@@ -72,7 +73,7 @@ describe("what a deploy sends", () => {
       expect(yield* exists("shop.tar")).toBe(false)
     }))
 
-  it.scopedLive.runIf(thorough)(
+  it.scopedLive.runIf(slow)(
     "is everything where the settings say so, and that stays",
     () =>
       Effect.gen(function*() {
@@ -85,15 +86,15 @@ describe("what a deploy sends", () => {
           expect(yield* exists("shop.tar")).toBe(true)
         }
       }),
-    60_000
+    60_000 * patience
   )
 
-  for (
-    const [version, sent] of [["27.5.1", /^30\d(\.\d)? kB$/], ["26.1.5", /^(9\.\d|10) kB$/], [
-      "28.5.2",
-      /^(9\.\d|10) kB$/
-    ]] as const
-  ) {
+  const versions: ReadonlyArray<readonly [version: string, sent: RegExp]> = [
+    ["27.5.1", /^30\d(\.\d)? kB$/],
+    ["26.1.5", /^(9\.\d|10) kB$/],
+    ["28.5.2", /^(9\.\d|10) kB$/]
+  ]
+  for (const [version, sent] of inTurn(versions, 1)) {
     it.scopedLive(
       `is what containerd's store of Docker ${version} lacks, or nothing where it has the image`,
       () =>
@@ -121,7 +122,7 @@ describe("what a deploy sends", () => {
           }
           expect(yield* incomingNames(standIns.env.BERTH_SANDBOX_STATE)).toEqual([])
         }),
-      60_000
+      60_000 * patience
     )
   }
 
@@ -133,7 +134,7 @@ describe("what a deploy sends", () => {
     ["ends with an error", "cat >/dev/null; echo \"no such layer\" >&2; exit 1"],
     ["loads something else", "cat >/dev/null; \"$STAND_INS/docker\" tag shop:latest berth/incoming:$run-1; exit 0"]
   ]
-  for (const [what, refused] of refusals) {
+  for (const [what, refused] of inTurn(refusals, 1)) {
     it.scopedLive(`is all of it, under the run's own name until it is proved, where containerd's store ${what}`, () =>
       Effect.gen(function*() {
         const { archive, bring, deployed, home, meaning, program, remote, standIns } = yield* scene()
@@ -216,7 +217,7 @@ exec "$STAND_INS/docker" "$@"`
       })
   )
 
-  it.scopedLive.runIf(thorough)("is all of an archive that is of another form", () =>
+  it.scopedLive.runIf(slow)("is all of an archive that is of another form", () =>
     Effect.gen(function*() {
       const { archive, bring, deployed, exists } = yield* scene()
       yield* bring(archive("one"))
@@ -248,7 +249,7 @@ exec "$STAND_INS/docker" "$@"`
       expect(yield* asked).toContain("load")
     }))
 
-  it.scopedLive.runIf(thorough)(
+  it.scopedLive.runIf(slow)(
     "is the whole archive after all when an image has vanished since the server was looked at",
     () =>
       Effect.gen(function*() {
@@ -326,7 +327,7 @@ ${ends} || [ -e ${home}/failed ] || { : >${home}/failed; exit 1; }`
         expect(yield* meaning("shop:latest")).not.toBe(before)
         expect(yield* must(names)).toEqual(["other:latest", "shop:latest"])
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("leaves names that meant nothing before without a meaning when the load fails", () =>

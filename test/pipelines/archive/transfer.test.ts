@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { gzipSync } from "node:zlib"
-import type { ImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
-import { buildTransferTar } from "../../../src/pipelines/archive/partialTransfer.ts"
+import type { ImageArchive } from "../../../src/pipelines/archive/images.ts"
+import { buildTransferTar } from "../../../src/pipelines/archive/imageTar.ts"
 import {
   buildImageSource,
   chooseFallback,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { readPlatformAddresses } from "../../../src/pipelines/bridge/readPlatformAddresses.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
-import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import { PlatformCalls } from "../../../src/testing/PlatformTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 /** The addresses, and the calls to the platform that they took. */

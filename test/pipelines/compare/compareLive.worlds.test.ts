@@ -3,11 +3,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { chmod, chown, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { compare } from "../../../src/pipelines/compare/compare.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { compare } from "../../../src/pipelines/compare.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { sshdWorld, sshdWorlds, worlds } from "../../fixtures/network/servers.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 
@@ -73,7 +74,7 @@ describe.each(worlds)("compare on $name", ({ available, server: start }) => {
           { name: "data/x.bin", status: "different", localSize: 3, remoteSize: 3 }
         ])
       }),
-    60_000
+    60_000 * patience
   )
 })
 
@@ -93,7 +94,7 @@ describe.skipIf(!sshdWorld.available).each(sshdWorlds)("compare with data that c
       const result = yield* compared(access, directory)
       expect(result.summary).toEqual({ "same": 4, "different": 0, "local-only": 0, "remote-only": 0 })
       expect(result.warnings).toEqual([expect.stringMatching(/data\/x\.bin.*Permission denied/)])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("reads it through sudo where the server says so", () =>
     Effect.gen(function*() {
@@ -104,7 +105,7 @@ describe.skipIf(!sshdWorld.available).each(sshdWorlds)("compare with data that c
       const result = yield* compared(access, directory)
       expect(result.summary).toEqual({ "same": 5, "different": 0, "local-only": 0, "remote-only": 0 })
       expect(result.warnings).toEqual([])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("does without sudo where that is refused", () =>
     Effect.gen(function*() {
@@ -120,5 +121,5 @@ describe.skipIf(!sshdWorld.available).each(sshdWorlds)("compare with data that c
         expect.stringMatching(/data\/x\.bin.*Permission denied/),
         expect.stringMatching(/^sudo on "Test" refused: /)
       ])
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -2,17 +2,21 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
+import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
+import type { SettingsFixture } from "../../../src/testing/SettingsTest.ts"
 import { docker } from "../../fixtures/docker/docker.ts"
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { berth, isOtherEngine, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
 import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
-import type { SettingsFixture } from "../../layers/SettingsTest.ts"
+import { inPart, inTurn } from "../../fixtures/thorough.ts"
 
 const title = realServer.title("a redeploy over a bridge")
 const host = "app.example.com"
+
+// The server of the image starts a process for each: a machine that starts them slowly would do nothing else.
+const perSecond = inPart(100, 25)
 
 const proxyText = (port: number) =>
   `# of the operator
@@ -47,7 +51,7 @@ const world = (settings: SettingsFixture = {}) =>
     const request = { projectPath: made.directory, serverId: server.id, remotePath: `~/containers/${made.name}` }
     const layer = berth(server, {
       "proxy.configFile": file,
-      "proxy.settle": Duration.seconds(3),
+      "proxy.settle": Duration.seconds(inPart(3, 5)),
       ...settings
     })
     const proxy = yield* followingProxy(file, 300)
@@ -73,14 +77,14 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
           rollout: "bridged",
           routes: [{ host, routeName: "app", file }]
         }])
-        const load = yield* requestsTo(proxy.port, host, 100)
+        const load = yield* requestsTo(proxy.port, host, perSecond)
         const second = yield* deploy({ ...request, planHash: plan.planHash })
         yield* Effect.sleep("1 seconds")
         const report = yield* load.report
         expect(second).toMatchObject({ success: true, healthy: true })
         expect(second.message).toContain("A bridge took the requests of web meanwhile.")
         expect(report.failed).toEqual([])
-        expect(report.sent).toBeGreaterThan(300)
+        expect(report.sent).toBeGreaterThan(3 * perSecond)
         expect(report.answers).toEqual(new Set(["one", "two"]))
         expect(proxy.served.size).toBe(2)
       }).pipe(Effect.provide(layer))
@@ -103,7 +107,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
           yield* build("sick", {
             healthcheck: "HEALTHCHECK --interval=1s --retries=1 CMD [\"/bin/busybox\", \"false\"]"
           })
-          const load = yield* requestsTo(proxy.port, host, 100)
+          const load = yield* requestsTo(proxy.port, host, perSecond)
           const refused = yield* deploy(request)
           const report = yield* load.report
           expect(refused).toMatchObject({ success: false, healthy: false, status: "unhealthy" })
@@ -130,8 +134,8 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
         yield* Effect.gen(function*() {
           yield* deploy(request)
           yield* build("two")
-          const load = yield* requestsTo(proxy.port, host, 100)
-          for (const moment of ["both serve", "the bridge serves", "it waits for health"] as const) {
+          const load = yield* requestsTo(proxy.port, host, perSecond)
+          for (const moment of inTurn(["both serve", "the bridge serves", "it waits for health"] as const, 1)) {
             const runs = yield* Runs
             const cancelled = yield* Effect.fork(Effect.exit(deploy(request)))
             const running = Effect.map(runs.list({}), ({ runs: all }) => all.find(({ state }) => state === "running"))

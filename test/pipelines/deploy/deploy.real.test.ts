@@ -13,7 +13,7 @@ const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
 const title = realServer.title("deploy to a real server")
 
-describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, () => {
   for (const useSudo of withSudo) {
     it.scopedLive(`brings a project up, and its next version, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {

@@ -2,16 +2,13 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Ref } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import type { DeployRequest } from "../../../src/schema/deploy/Deploy.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { Runs } from "../../../src/services/runs/Runs.ts"
-import { localFilesTest } from "../../layers/LocalFilesTest.ts"
-import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
-import { platformTest } from "../../layers/PlatformTest.ts"
-import { runsTest } from "../../layers/RunsTest.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { SftpTest } from "../../layers/SftpTest.ts"
-import { SshTest } from "../../layers/SshTest.ts"
+import type { DeployRequest } from "../../../src/schema/deploys.ts"
+import { InstanceLive, Runs } from "../../../src/services/runs/Runs.ts"
+import { localFilesTest, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { platformTest } from "../../../src/testing/PlatformTest.ts"
+import { runsTest } from "../../../src/testing/RunsTest.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { sftpTest, sshTest } from "../../../src/testing/SshTest.ts"
 
 const servers = [
   storedServer({ id: "1", host: "main.lan" }),
@@ -37,8 +34,8 @@ const runOf = (serverId: string, remotePath: string, overrides: Pick<DeployReque
     localFilesTest({ "/srv/shop": { directory: true } }),
     localProcessesTest({}),
     Layer.provideMerge(runsTest, settingsTest({}, servers)),
-    SshTest({}),
-    SftpTest(),
+    sshTest({}),
+    sftpTest(),
     platformTest(),
     InstanceLive,
     Path.layer

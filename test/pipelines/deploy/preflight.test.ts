@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { findPreflightFailures } from "../../../src/pipelines/deploy/preflight.ts"
-import type { ServerFacts } from "../../../src/remote/deploy/preflightCommand.ts"
+import type { ServerFacts } from "../../../src/remote/deploy.ts"
 
 const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   engine: "28.2.2",
+  platform: "linux/amd64",
   composeKind: "v2",
   composeVersion: "2.30.0",
   freeKiB: 10_000_000,
@@ -13,6 +14,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   readOnly: undefined,
   imageIds: new Map(),
   fileHashes: new Map(),
+  paths: { directories: new Set(), others: new Set() },
   containerdStore: false,
   api: "",
   deployed: [],

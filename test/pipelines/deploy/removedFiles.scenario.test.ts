@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
@@ -41,7 +42,7 @@ describe.each(shells)("files for compose, in $name", (shell) => {
           .toEqual([false, false, true, true])
         expect((yield* deployed).message).not.toContain("Removed")
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive(
@@ -60,6 +61,6 @@ describe.each(shells)("files for compose, in $name", (shell) => {
         yield* Effect.flip(deployed)
         expect(existsSync(join(remote, "data/db/row"))).toBe(true)
       }),
-    60_000
+    60_000 * patience
   )
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
-import { drift } from "../../../src/pipelines/drift/drift.ts"
-import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
+import { drift } from "../../../src/pipelines/drift.ts"
+import { upsertApp } from "../../../src/pipelines/upsert/upsert.ts"
+import { ProxyFileText } from "../../../src/testing/SshTest.ts"
 import { inPart } from "../../fixtures/thorough.ts"
-import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
 import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 import { agreed, declare, entry, history, manual, repositories, request, steps } from "./histories.ts"
 

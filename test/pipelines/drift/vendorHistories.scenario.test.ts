@@ -1,6 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
-import type { HookChanges } from "../../../src/sandbox/doubles/gitHostFields.ts"
+import type { HookChanges } from "../../../src/sandbox/gitHost.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { declaring } from "../../layers/worlds/memoryWorld.ts"
 import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 import { entry, history, manual, repositories, steps, withApp } from "./histories.ts"
@@ -89,5 +90,5 @@ describe.each([...vendors])("histories of an application with %s", (vendor) => {
       names,
       (name) => history(changeByHand, whole, [{ manual: name }, "up"]),
       { discard: true }
-    ).pipe(Effect.provide(vendorWorld(vendor, { files: declaring([]), gitHost }))), 120_000)
+    ).pipe(Effect.provide(vendorWorld(vendor, { files: declaring([]), gitHost }))), 120_000 * patience)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { findContainer, findShell } from "../../../src/pipelines/exec/findContainer.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { SshTest } from "../../layers/SshTest.ts"
+import { findContainer, findShell } from "../../../src/pipelines/exec.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { sshTest } from "../../../src/testing/SshTest.ts"
 
 const server: ServerAccess = {
   id: "1",
@@ -26,7 +26,7 @@ const stack = [
 ].join("\n")
 
 const find = (wanted: string | undefined, stdout = stack) =>
-  Effect.provide(findContainer(server, remotePath, wanted), SshTest({ [looking]: { stdout } }))
+  Effect.provide(findContainer({ server, remotePath }, wanted), sshTest({ [looking]: { stdout } }))
 
 describe("the container of a service", () => {
   it.effect("is the first that runs, and none of compose run", () =>
@@ -63,7 +63,7 @@ describe("the container of a service", () => {
     Effect.gen(function*() {
       const container = yield* find("web")
       const shell = (stdout: string) =>
-        Effect.provide(findShell(server, container), SshTest({ "looking for a shell in app-web-1": { stdout } }))
+        Effect.provide(findShell(server, container), sshTest({ "looking for a shell in app-web-1": { stdout } }))
       expect(yield* shell("bash\n")).toBe("bash")
       expect(yield* Effect.flip(shell(""))).toMatchObject({
         status: 422,

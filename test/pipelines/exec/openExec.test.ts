@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
-import { openExec } from "../../../src/pipelines/exec/openExec.ts"
-import { Execs } from "../../../src/services/exec/Execs.ts"
-import { type RunRecord, RunRecords } from "../../../src/services/runs/RunRecords.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { SshTest } from "../../layers/SshTest.ts"
+import { openExec } from "../../../src/pipelines/exec.ts"
+import { Execs } from "../../../src/services/exec.ts"
+import { type RunRecord, RunRecords } from "../../../src/services/runs/store.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { sshTest } from "../../../src/testing/SshTest.ts"
 
 const stack = `${"a".repeat(64)}|app-web-1|web|1|running|False\n`
 
@@ -22,7 +22,7 @@ const execute = (command: ReadonlyArray<string>) =>
             return { id: "mark", events: Stream.empty }
           })
       }),
-      SshTest({ "looking for the containers of ~/containers/app": { stdout: stack } })
+      sshTest({ "looking for the containers of ~/containers/app": { stdout: stack } })
     ).pipe(Layer.provideMerge(settingsTest({}, [storedServer({ id: "1", name: "Main" })])))
     const outcome = yield* openExec(
       "1",

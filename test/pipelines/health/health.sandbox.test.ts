@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { makeCoolifyWorld } from "../../../src/sandbox/vendorWorld.ts"
-import { makeWorld } from "../../../src/sandbox/world.ts"
-import { version } from "../../../src/schema/version.ts"
+import { makeCoolifyWorld, makeWorld } from "../../../src/sandbox/world.ts"
+import { version } from "../../../src/schema/session.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -31,7 +31,7 @@ const temporaryHome = Effect.tap(temporaryDirectory, (home) =>
       })
   ))
 
-describe("deep health", { timeout: 60_000 }, () => {
+describe("deep health", { timeout: 60_000 * patience }, () => {
   it.scopedLive("is ok throughout in the sandbox of Coolify and Gitea", () =>
     Effect.gen(function*() {
       const { request } = yield* startService((yield* makeCoolifyWorld).settingsFile)

@@ -2,22 +2,22 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { health } from "../../../src/pipelines/health/health.ts"
-import { RunStoreUnavailable } from "../../../src/schema/runs/runFailures.ts"
-import { SettingsInvalid } from "../../../src/schema/Settings.ts"
-import { GitHost } from "../../../src/services/githost/GitHost.ts"
+import { RunStoreUnavailable } from "../../../src/schema/runs.ts"
+import { SettingsInvalid } from "../../../src/schema/settings.ts"
+import { GitHost } from "../../../src/services/githost.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
-import { localFilesTest } from "../../layers/LocalFilesTest.ts"
-import { platformTest } from "../../layers/PlatformTest.ts"
-import { runsTest } from "../../layers/RunsTest.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
-import { SshTest } from "../../layers/SshTest.ts"
+import { localFilesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { platformTest } from "../../../src/testing/PlatformTest.ts"
+import { runsTest } from "../../../src/testing/RunsTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { sshTest } from "../../../src/testing/SshTest.ts"
 
 const uuids = { "platform.projectUuid": "project", "platform.privateKeyUuid": "key" } as const
 const world = Layer.mergeAll(
   platformTest(),
   Layer.mock(GitHost, {}),
-  SshTest({}),
+  sshTest({}),
   runsTest,
   localFilesTest(),
   Path.layer

@@ -1,16 +1,15 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
-import { computeFingerprint } from "../../../src/services/hostKeys/hostKey.ts"
-import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
+import { computeFingerprint, HostKeys } from "../../../src/services/HostKeys.ts"
 import { FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { hostKeysTest } from "../../../src/testing/SshTest.ts"
 import { leftovers, realSsh, RealSshd, type SshUser } from "../../fixtures/network/openssh.ts"
-import { HostKeysTest } from "../../layers/HostKeysTest.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
 
 const world = Layer.mergeAll(
   RealSshd.layer(),
-  Layer.provideMerge(FirstContactLive, HostKeysTest()),
+  Layer.provideMerge(FirstContactLive, hostKeysTest()),
   settingsTest({})
 )
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { AuthenticationFailed, SudoRefused } from "../../../src/schema/servers/Ssh.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { AuthenticationFailed, SudoRefused } from "../../../src/schema/ssh.ts"
 import { type Contact, FirstContact, type PresentedKey } from "../../../src/services/ssh/FirstContact.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
-import { type SshReply, SshTest } from "../../layers/SshTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { type SshReply, sshTest } from "../../../src/testing/SshTest.ts"
 
 const key: PresentedKey = {
   type: "ssh-ed25519",
@@ -25,6 +25,14 @@ const stored: ServerAccess = {
   useSudo: false,
   credentials: { password: Redacted.make("stored-password"), privateKey: "/keys/id" }
 }
+const fingerprint = `SHA256:${"b".repeat(43)}`
+const behind: ServerAccess = {
+  ...stored,
+  id: "behind",
+  jump: "deb@gate.test",
+  hostKey: fingerprint,
+  credentials: { password: Redacted.make("of-behind") }
+}
 const preflight =
   "compose\tv2\t2.20.0\ndocker\t24.0.7|overlay2|[]|/var/lib/docker\nfree\t9000000\ndockerfree\t9000000\n"
 
@@ -36,9 +44,9 @@ const meeting = (session: Contact["session"] | SshReply, shown = key) =>
     const met = yield* Ref.make<ReadonlyArray<ServerAccess>>([])
     const answer = Either.isEither(session)
       ? session
-      : Either.right(yield* Effect.provide(Ssh, SshTest({ "looking at the server before the deploy": session })))
+      : Either.right(yield* Effect.provide(Ssh, sshTest({ "looking at the server before the deploy": session })))
     return Layer.mergeAll(
-      settingsTest({}, [stored]),
+      settingsTest({}, [stored, behind]),
       Layer.succeed(Met, met),
       Layer.succeed(FirstContact, {
         confirm: () => Effect.succeed("confirmed" as const),
@@ -132,6 +140,29 @@ describe("the connection test", () => {
         { password: "given" }
       ])
       expect(yield* Effect.flip(testServer({ ...input, id: "none" }))).toMatchObject({ status: 404 })
+    }).pipe(Effect.provide(meeting({ stdout: preflight }))))
+
+  it.effect.each<readonly [what: string, jump: string | null | undefined, isSent: boolean]>([
+    ["as it is stored", undefined, true],
+    ["with the same jump hosts", "deb@gate.test", true],
+    ["without jump hosts", null, false],
+    ["through another host", "eve@evil.test:2022", false],
+    ["through one more", "deb@gate.test,eve@evil.test:2022", false],
+    ["through one before", "eve@evil.test:2022,deb@gate.test", false],
+    ["as another user of the jump host", "eve@gate.test", false],
+    ["through another port of the jump host", "deb@gate.test:2022", false]
+  ])("sends stored credentials on no other route: %s", ([, jump, isSent]) =>
+    Effect.gen(function*() {
+      yield* testServer({ ...input, id: "behind", ...(jump === undefined ? {} : { jump }) })
+      const [met] = yield* Effect.flatMap(Met, Ref.get)
+      expect((yield* credentialsShown)[0]).toEqual(isSent ? { password: "of-behind" } : {})
+      expect(met?.hostKey).toBe(isSent ? fingerprint : undefined)
+      const hops = (via: ServerAccess | undefined): ReadonlyArray<string> =>
+        via === undefined ? [] : [...hops(via.via), `${via.username}@${via.host}:${via.port}`]
+      const wanted = jump === undefined ? "deb@gate.test" : jump ?? ""
+      expect(hops(met?.via)).toEqual(
+        wanted.split(",").filter((hop) => hop !== "").map((hop) => hop.includes(":") ? hop : `${hop}:22`)
+      )
     }).pipe(Effect.provide(meeting({ stdout: preflight }))))
 
   it.effect("shows a server nothing in place of what a reference will lead to", () =>

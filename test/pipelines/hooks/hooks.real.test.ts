@@ -2,11 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { planContainers } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
+import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { docker } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
@@ -24,7 +25,7 @@ const world = Effect.gen(function*() {
   return { ...made, containers, declare, layer: berth(server), oneOff, request }
 })
 
-describe.skipIf(!realServer.available)(realServer.title("hooks of a deploy"), { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(realServer.title("hooks of a deploy"), { timeout: 300_000 * patience }, () => {
   it.scopedLive("run around it, and one before the start that fails leaves what runs alone", () =>
     Effect.gen(function*() {
       const { answer, build, containers, declare, layer, oneOff, request } = yield* world

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { renderComposeYaml, renderPowerShellScript, toDockerName } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderComposeYaml, renderPowerShellScript, toDockerName } from "../../../src/pipelines/init.ts"
 
 const deployment = { name: "app", imageFile: "Dockerfile", containerPort: 3000, hostPort: 2007 }
 
@@ -29,7 +29,8 @@ describe("composeYaml", () => {
           container_name: name,
           restart: "unless-stopped",
           env_file: [".env"],
-          ports: ["${HOST_PORT}:3000"]
+          ports: ["${HOST_PORT}:3000"],
+          logging: { driver: "json-file", options: { "max-size": "10m", "max-file": "3" } }
         }
       }
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { findExposedPort } from "../../../src/pipelines/init/findExposedPort.ts"
+import { findExposedPort } from "../../../src/pipelines/init.ts"
 
 describe("exposedPort", () => {
   it.each([

@@ -7,6 +7,7 @@ import { docker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
 import { freePort } from "../../fixtures/network/freePort.ts"
 import { run, startSshd } from "../../fixtures/network/openssh.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -105,5 +106,5 @@ describe.skipIf(!realServer.available)(realServer.title("init, build and deploy 
           { name: image, status: expect.stringMatching(/^Up/), ports: expect.stringContaining(`:${port}->8080/tcp`) }
         ])
       })
-    }), 120_000)
+    }), 120_000 * patience)
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { renderDockerIgnore } from "../../../src/pipelines/init/renderDockerIgnore.ts"
+import { renderDockerIgnore } from "../../../src/pipelines/init.ts"
 import { docker, realDocker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { renderDockerIgnore } from "../../../src/pipelines/init/renderDockerIgnore.ts"
+import { renderDockerIgnore } from "../../../src/pipelines/init.ts"
 
 const keptIn = (imageFile: string) => renderDockerIgnore(imageFile).split("\n").filter((line) => line.startsWith("!"))
 

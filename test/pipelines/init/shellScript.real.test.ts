@@ -4,7 +4,7 @@ import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { renderShellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderShellScript } from "../../../src/pipelines/init.ts"
 import { docker, realDocker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { renderShellScript } from "../../../src/pipelines/init/deploymentFiles.ts"
+import { renderShellScript } from "../../../src/pipelines/init.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const script = renderShellScript({ name: "shop", imageFile: "Containerfile", containerPort: 3000, hostPort: 2007 })

@@ -1,16 +1,17 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Ref, Schema, Struct, TestClock } from "effect"
-import { makeMemory, observe } from "../../../src/pipelines/overview/overview.ts"
-import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
+import { Deferred, Effect, Fiber, Layer, Logger, LogLevel, Ref, Schema, Struct, TestClock } from "effect"
+import { makeMemory, makeSharedOverview, observe } from "../../../src/pipelines/overview/overview.ts"
+import { ServerUnreachable } from "../../../src/schema/ssh.ts"
+import { type Caller, CurrentCaller, makeLocalCaller } from "../../../src/services/access/Caller.ts"
+import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { gitHostTest } from "../../layers/GitHostTest.ts"
-import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
-import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
-import { runsTest } from "../../layers/RunsTest.ts"
-import { type SettingsFixture, settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { type AskedCommand, SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
+import { localFilesTest, type LocalFixture, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { gitHostTest, platformTest, type PlatformTestOptions } from "../../../src/testing/PlatformTest.ts"
+import { runsTest } from "../../../src/testing/RunsTest.ts"
+import { type SettingsFixture, settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { type AskedCommand, SshAsked, type SshReply, sshTest } from "../../../src/testing/SshTest.ts"
 import { everySetting } from "../../layers/worlds/memoryWorld.ts"
 
 const root = "/srv/projects"
@@ -38,11 +39,12 @@ interface Given {
 
 const world = ({ answer, files, platform, reading, servers: count = 1, settings = {} }: Given) =>
   Layer.mergeAll(
+    localProcessesTest({}),
     localFilesTest({ ...files, [root]: { directory: true } }),
     Path.layer,
     platformTest(platform),
     gitHostTest(),
-    SshTest({
+    sshTest({
       "looking at the server before the deploy": { stdout: "" },
       "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" },
       "reading /etc/proxy/dynamic.yml": reading ?? { stdout: "" }
@@ -412,4 +414,58 @@ describe("overview", () => {
       ])
       expect(servers).toMatchObject([{ id: "1", answers: true }])
     }).pipe(Effect.provide(world({ settings: { "projects.root": "/nowhere" } }))))
+})
+
+describe("an overview for callers with a token", () => {
+  const linked = {
+    ...project("shop", "1", {
+      "container.json": JSON.stringify({ serverId: "1", allowLinks: true }),
+      "compose.yml": { link: "/home/ann/other/compose.yml" },
+      "platform.json": { link: "/home/ann/other/platform.json" }
+    }),
+    ...project("blog", "1"),
+    "/home/ann/other/compose.yml": "services: { canary-of-a-file: [",
+    "/home/ann/other/platform.json": "[{\"name\": \"canary-of-a-file\", \"port\": \"x\"}]"
+  }
+
+  it.scoped("is one of its own, in which no link is followed that is not trusted, whoever asks first", () =>
+    Effect.gen(function*() {
+      const shared = yield* makeSharedOverview
+      const as = (caller: Caller) => Effect.provideService(shared, CurrentCaller, caller)
+      const local = yield* as(makeLocalCaller())
+      expect(JSON.stringify(local)).toContain("canary-of-a-file")
+      for (const role of ["operator", "viewer"] as const) {
+        const seen = yield* as({ name: role, role })
+        expect(seen.projects.map(({ name }) => name)).toEqual(["blog", "shop"])
+        expect(seen.errors).toEqual([])
+        expect(JSON.stringify(seen)).not.toContain("canary-of-a-file")
+        expect(JSON.stringify(seen.projects[1]?.problems)).toContain("berth trust PROJECT")
+      }
+      expect(JSON.stringify(yield* as(makeLocalCaller()))).toContain("canary-of-a-file")
+    }).pipe(Effect.provide(world({ files: linked }))))
+
+  it.effect.each<"names" | "read">(["names", "read"])(
+    "shows a project that Berth fails at as a problem of it alone (%s)",
+    (broken) =>
+      Effect.gen(function*() {
+        const files = yield* LocalFiles
+        const dieFor = <A, E>(file: string, effect: Effect.Effect<A, E>) =>
+          file.startsWith(`${root}/shop`) ? Effect.die(new Error("a defect")) : effect
+        const failing = LocalFiles.of({
+          ...files,
+          ...broken === "names" ? { names: (file) => dieFor(file, files.names(file)) } : {},
+          ...broken === "names" ? { list: (file) => dieFor(file, files.list(file)) } : {},
+          ...broken === "read" ? { read: (file) => dieFor(file, files.read(file)) } : {}
+        })
+        const { errors, projects } = yield* Effect.provideService(look, LocalFiles, failing)
+        expect(errors).toEqual([])
+        expect(projects.map(({ name, problems = [] }) => [name, problems.map(({ reason }) => reason)])).toEqual([
+          ["blog", []],
+          ["shop", ["its files cannot be read: the log says why"]]
+        ])
+      }).pipe(
+        Logger.withMinimumLogLevel(LogLevel.None),
+        Effect.provide(world({ files: { ...project("shop", "1"), ...project("blog", "1") } }))
+      )
+  )
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { nextPort } from "../../../src/pipelines/ports/nextPort.ts"
+import { nextPort } from "../../../src/pipelines/ports.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
-import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
-import { proxyFileTest } from "../../layers/ProxyFileTest.ts"
-import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
+import { platformTest, type PlatformTestOptions } from "../../../src/testing/PlatformTest.ts"
+import { type SettingsFixture, settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { proxyFileTest } from "../../../src/testing/SshTest.ts"
 
 const server = { id: "1", name: "Main", host: "10.0.0.1", port: 22, username: "u", useSudo: false, credentials: {} }
 const file = "/etc/proxy.yml"

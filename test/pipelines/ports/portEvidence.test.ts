@@ -1,11 +1,11 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
-import { portEvidence } from "../../../src/pipelines/ports/portEvidence.ts"
-import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
-import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { lost, type SshAnswer, SshTest } from "../../layers/SshTest.ts"
+import { portEvidence } from "../../../src/pipelines/ports.ts"
+import { localFilesTest, type LocalFixture } from "../../../src/testing/LocalFilesTest.ts"
+import { platformTest, type PlatformTestOptions } from "../../../src/testing/PlatformTest.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { lost, type SshAnswer, sshTest } from "../../../src/testing/SshTest.ts"
 
 const file = "/etc/proxy.yml"
 const server = storedServer()
@@ -20,7 +20,7 @@ interface World {
 const world = ({ apps = {}, files = {}, ports = quiet, proxy = quiet }: World = {}) =>
   Layer.mergeAll(
     platformTest(apps),
-    SshTest({ [`reading ${file}`]: proxy, "listing the ports in use": ports }),
+    sshTest({ [`reading ${file}`]: proxy, "listing the ports in use": ports }),
     settingsTest({ "proxy.configFile": file, "projects.root": "/srv" }, [server]),
     localFilesTest(files),
     Path.layer

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { listUsedPorts } from "../../../src/pipelines/ports/usedPorts.ts"
+import { listUsedPorts } from "../../../src/pipelines/ports.ts"
 
 const urls = (...all: ReadonlyArray<string>) => all.map((url) => `          - url: "${url}"`).join("\n")
 

@@ -3,13 +3,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Struct } from "effect"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
-import { planDeploy } from "../../../src/pipelines/deploy/planDeploy.ts"
-import { inspectProject } from "../../../src/pipelines/projects/inspectProject.ts"
-import { LocalFiles, type LocalName } from "../../../src/services/local/LocalFiles.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { planDeploy } from "../../../src/pipelines/deploy/preflight.ts"
+import { inspectProject } from "../../../src/pipelines/projects/projects.ts"
+import { LocalFiles, LocalFilesLive, type LocalName } from "../../../src/services/local/LocalFiles.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
 
-const local = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
+const local = Layer.provideMerge(Layer.merge(LocalFilesLive, settingsTest()), NodeContext.layer)
 const compose = "services:\n  web:\n    image: shop\n"
 const files = (config: object): { readonly [path: string]: Planted } => ({
   "outside/secret": "root:x",

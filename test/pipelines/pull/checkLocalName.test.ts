@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
-import { checkLocalName } from "../../../src/pipelines/pull/checkLocalName.ts"
+import { checkLocalName } from "../../../src/pipelines/pull.ts"
 
 describe("localName", () => {
   it.each(["a", ".env", "..a", "a b", "ü", "$(x)", "a\nb", "12:30.log"])("lets %j through", (name) => {

@@ -5,14 +5,15 @@ import { createHash, randomBytes } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { chmod, open, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { pull } from "../../../src/pipelines/pull/pull.ts"
+import { pull } from "../../../src/pipelines/pull.ts"
 import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
+import { runsTest } from "../../../src/testing/RunsTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { sandboxWorld, sandboxWorlds, worlds } from "../../fixtures/network/servers.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { inPart } from "../../fixtures/thorough.ts"
-import { runsTest } from "../../layers/RunsTest.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 
@@ -83,7 +84,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
       })
       expect(yield* sha256(join(root, "data", "large.bin"))).toBe(yield* sha256(large))
       expect(grownBy).toBeLessThan(200)
-    }), 120_000)
+    }), 120_000 * patience)
 
   it.scopedLive.skipIf(!available)(
     "brings many files with odd names, and neither links nor pipes",
@@ -109,7 +110,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
         }
         expect(yield* Effect.promise(() => readdir(join(root, "data")))).not.toContain("link")
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive.skipIf(!available)(
@@ -133,7 +134,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
         const arrived = yield* Effect.promise(() => readdir(root))
         expect(arrived.sort()).toEqual(isRoot ? ["b", "closed"] : ["b"])
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive.skipIf(!available)("fails as a whole where nobody listens", () =>
@@ -145,7 +146,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
         pull({ serverId: "server", files }).pipe(Effect.provide(live({ ...access, port: 1 })))
       )
       expect(error).toMatchObject({ _tag: "ServerUnreachable", status: 502 })
-    }), 60_000)
+    }), 60_000 * patience)
 })
 
 describe.skipIf(!sandboxWorld.available).each(sandboxWorlds)("pull over a connection that breaks, on $name", () => {
@@ -176,5 +177,5 @@ describe.skipIf(!sandboxWorld.available).each(sandboxWorlds)("pull over a connec
       const result = yield* Fiber.join(pulling)
       expect(result).toEqual({ pulled: [], errors: [{ name: "large", error: expect.stringContaining("lost") }] })
       expect(yield* Effect.promise(() => readdir(root))).toEqual([])
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -3,10 +3,11 @@ import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { planRollback } from "../../../src/pipelines/releases/planRollback.ts"
+import { planRollback } from "../../../src/pipelines/releases/rollback.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
-import { thorough } from "../../fixtures/thorough.ts"
+import { patience } from "../../fixtures/patience.ts"
+import { slow } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 /** A server with two releases: the second one has another image and other files. */
@@ -84,13 +85,13 @@ describe.each(shells)("a rollback, in $name", (shell) => {
         expect(yield* stage.runsImage).toBe(stage.second)
         expect(stage.there("web.env", "other.env")).toEqual([false, true])
       }),
-    60_000
+    60_000 * patience
   )
 })
 
 describe("a rollback", () => {
   // chooseRelease.test.ts covers the choice of the release too.
-  it.scopedLive.runIf(thorough)(
+  it.scopedLive.runIf(slow)(
     "goes to the release that is named, on containerd's store too",
     () =>
       Effect.gen(function*() {
@@ -101,7 +102,7 @@ describe("a rollback", () => {
         const loads = (yield* stage.changes).filter((line) => line.startsWith("load"))
         expect(loads).toHaveLength(2)
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive(
@@ -149,7 +150,7 @@ describe("a rollback", () => {
         expect(current).toMatchObject({ id: "4", current: true })
         expect(stage.read(".berth/releases/4/note")).toMatch(/^bridged\tweb$/m)
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("to what is not there is refused before anything changes", () =>
@@ -176,7 +177,7 @@ describe("a rollback", () => {
 
       rmSync(join(stage.remote, ".berth/releases"), { recursive: true })
       expect((yield* Effect.flip(stage.rolledBack())).message).toMatch(/^There is no release to go back to in /)
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("whose start fails leaves the current release as it was", () =>
     Effect.gen(function*() {
@@ -191,7 +192,7 @@ describe("a rollback", () => {
       expect(yield* stage.runsImage).toBe(stage.second)
       expect(stage.read(".env") + stage.read("other.env")).toBe("A=2\nO=1\n")
       expect((yield* stage.releases).map(({ current }) => current)).toEqual([true, false])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("that is killed on the server is done again, or undone by hand", () =>
     Effect.gen(function*() {
@@ -222,5 +223,5 @@ describe("a rollback", () => {
       expect(yield* stage.rolledBack("1")).toMatchObject({ healthy: true })
       yield* isAtFirst(stage)
       expect(readdirSync(join(stage.remote, ".berth"))).not.toContain("before")
-    }), 60_000)
+    }), 60_000 * patience)
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
 import { parse } from "yaml"
 import { deleteRoute, insertRoute } from "../../../src/pipelines/routes/editRoutes.ts"
-import type { Route } from "../../../src/schema/routes/Route.ts"
+import type { Route } from "../../../src/schema/routes.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
 const name = fc.stringMatching(/^[a-z0-9][a-zA-Z0-9_-]{0,6}$/)

@@ -2,9 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { parse } from "yaml"
 import { deleteRoute, ensureRoute, insertRoute } from "../../../src/pipelines/routes/editRoutes.ts"
-import type { Refusal } from "../../../src/pipelines/routes/Refusal.ts"
-import type { RouteEdit } from "../../../src/pipelines/routes/RouteEdit.ts"
-import type { Route } from "../../../src/schema/routes/Route.ts"
+import type { Refusal, RouteEdit } from "../../../src/pipelines/routes/proxyText.ts"
+import type { Route } from "../../../src/schema/routes.ts"
 import { plainFile, routersOf, serviceOf } from "./proxyFiles.ts"
 
 const app: Route = { routeName: "app", domain: "app.example.com", targetIp: "10.0.0.5", port: 2007 }

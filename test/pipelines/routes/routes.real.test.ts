@@ -1,17 +1,17 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Fiber, Layer, Redacted, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "yaml"
 import { addRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { leftovers, realSsh, RealSshd, run, type SshUser, type SudoPolicy } from "../../fixtures/network/openssh.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { rootsDirectory, rootsPrograms } from "../../fixtures/programs/rootsPrograms.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 import { plainFile } from "./proxyFiles.ts"
@@ -203,7 +203,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("routes on a real server"), ()
           ["blog", ...[...numbered("a", 8), ...numbered("b", 8)].map((each) => each.routeName)].toSorted()
         )
         expect([...yield* leftovers(one), ...yield* leftovers(other)]).toEqual([])
-      }), 60_000)
+      }), 60_000 * patience)
 
     it.scoped("are written into a bind-mounted file in place", () =>
       Effect.gen(function*() {

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
-import { planRoute } from "../../../src/pipelines/routes/planRoute.ts"
-import { addRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
-import { proxyExit } from "../../../src/remote/proxy/proxyFileCommands.ts"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { locksTest } from "../../layers/LocksTest.ts"
-import { proxyFileTest, ProxyFileText } from "../../layers/ProxyFileTest.ts"
-import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
-import { SftpFiles, SftpTest } from "../../layers/SftpTest.ts"
-import { lost, type SshAnswer, SshAsked, SshTest } from "../../layers/SshTest.ts"
+import { addRoute, planRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
+import { proxyExit } from "../../../src/remote/proxy.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { locksTest } from "../../../src/testing/RunsTest.ts"
+import { type SettingsFixture, settingsTest } from "../../../src/testing/SettingsTest.ts"
+import {
+  lost,
+  proxyFileTest,
+  ProxyFileText,
+  SftpFiles,
+  sftpTest,
+  type SshAnswer,
+  SshAsked,
+  sshTest
+} from "../../../src/testing/SshTest.ts"
 import { plainFile, routersOf, serviceOf } from "./proxyFiles.ts"
 
 const file = "/etc/proxy/berth.yml"
@@ -105,8 +111,8 @@ describe("the server of the proxy file", () => {
         Layer.mergeAll(
           locksTest,
           settingsTest(settings, servers),
-          SshTest({ [`reading ${file}`]: { stdout: plainFile } }),
-          SftpTest()
+          sshTest({ [`reading ${file}`]: { stdout: plainFile } }),
+          sftpTest()
         )
       )
     )
@@ -146,8 +152,8 @@ describe("the server of the proxy file", () => {
         settingsTest({ "proxy.configFile": file, ...address === undefined ? {} : { "proxy.targetIp": address } }, [
           one
         ]),
-        SshTest({}),
-        SftpTest()
+        sshTest({}),
+        sftpTest()
       ))
     ))
 })
@@ -159,8 +165,8 @@ describe("an edit", () => {
     Layer.mergeAll(
       locksTest,
       settingsTest(proxySettings, [server("1", "10.0.0.1")]),
-      SshTest({ [`reading ${file}`]: { stdout: plainFile }, [discarding]: {}, ...answers }),
-      SftpTest()
+      sshTest({ [`reading ${file}`]: { stdout: plainFile }, [discarding]: {}, ...answers }),
+      sftpTest()
     )
   const whats = Effect.map(Effect.flatten(SshAsked), (all) => all.map(({ what }) => what))
   /** Staged text: the last that the file should have. */

@@ -1,15 +1,14 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Ref, TestClock } from "effect"
-import { keepRecoveringRuns } from "../../../src/pipelines/runs/recoverRuns.ts"
-import { RunStoreUnavailable } from "../../../src/schema/runs/runFailures.ts"
-import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { Runs } from "../../../src/services/runs/Runs.ts"
-import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
+import { keepRecoveringRuns } from "../../../src/pipelines/runs.ts"
+import { RunStoreUnavailable } from "../../../src/schema/runs.ts"
+import { RunsLive } from "../../../src/services/runs/engine.ts"
+import { InstanceLive, Runs } from "../../../src/services/runs/Runs.ts"
+import { runStoreLayer } from "../../../src/services/runs/store.ts"
+import { localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { makeRunStoreMemory } from "../../../src/testing/RunsTest.ts"
+import { sftpTest } from "../../../src/testing/SshTest.ts"
 import { stored, storedRun } from "../../fixtures/runs/storedRuns.ts"
-import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
-import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
-import { SftpTest } from "../../layers/SftpTest.ts"
 import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 it.scoped("recovers unfinished runs once the store can be used, however late", () =>
@@ -32,6 +31,6 @@ it.scoped("recovers unfinished runs once the store can be used, however late", (
       expect(yield* runs.get(storedRun(1).id)).toMatchObject({ state: "interrupted" })
     }).pipe(
       Effect.provide(Layer.provide(RunsLive, later)),
-      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive, localProcessesTest({})))
+      Effect.provide(Layer.mergeAll(memoryWorld(), sftpTest(), InstanceLive, localProcessesTest({})))
     )
   }))

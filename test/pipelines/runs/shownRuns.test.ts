@@ -1,14 +1,13 @@
 import { expect, it } from "@effect/vitest"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
-import { getRun, listRuns, watchRun } from "../../../src/pipelines/runs/shownRuns.ts"
+import { getRun, listRuns, watchRun } from "../../../src/pipelines/runs.ts"
 import { type Caller, CurrentCaller } from "../../../src/services/access/Caller.ts"
-import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { RunRecords } from "../../../src/services/runs/RunRecords.ts"
-import { runRecordsLive } from "../../../src/services/state/RunRecordsLive.ts"
-import { locksTest } from "../../layers/LocksTest.ts"
-import { RunStoreMemory } from "../../layers/RunStoreMemory.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { RunsLive } from "../../../src/services/runs/engine.ts"
+import { InstanceLive } from "../../../src/services/runs/Runs.ts"
+import { RunRecords } from "../../../src/services/runs/store.ts"
+import { runRecordsLive } from "../../../src/services/state/RunStoreLive.ts"
+import { locksTest, RunStoreMemory } from "../../../src/testing/RunsTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 const services = Layer.merge(RunsLive, runRecordsLive("/nowhere/berth.db", undefined)).pipe(
   Layer.provideMerge(RunStoreMemory),

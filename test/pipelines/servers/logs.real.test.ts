@@ -1,15 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
-import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
-import { listContainers } from "../../../src/pipelines/servers/listContainers.ts"
-import { logs } from "../../../src/pipelines/servers/logs.ts"
-import type { LogsQuery } from "../../../src/pipelines/servers/logsQuery.ts"
+import { followLogs, logs, type LogsQuery } from "../../../src/pipelines/servers/logs.ts"
+import { listContainers } from "../../../src/pipelines/servers/servers.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { buildImage, docker, uniqueName } from "../../fixtures/docker/docker.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
 import { run } from "../../fixtures/network/openssh.ts"
 import { sshdWorld } from "../../fixtures/network/servers.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { patience } from "../../fixtures/patience.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 
 const stack = (image: string, name: string) => `
@@ -33,7 +33,7 @@ const ways = [
   { name: "through sudo with a password", options: { sudo: "password" } }
 ] as const
 
-describe.skipIf(!realServer.available).each(ways)(
+describe.skipIf(!realServer.available).each(inTurn(ways, 0))(
   realServer.title("logs of a real Docker, $name"),
   ({ options }) => {
     it.scopedLive("shows both streams of a container, and the containers that run", () =>
@@ -61,7 +61,7 @@ describe.skipIf(!realServer.available).each(ways)(
           const error = yield* Effect.flip(logs("server", { containerName: `${image}-none` }))
           expect(error.message).toMatch(/^Failed to get logs: .*No such container/)
         }).pipe(Effect.provide([liveSsh(), settingsTest({}, [access])]))
-      }), 120_000)
+      }), 120_000 * patience)
 
     it.scopedLive("shows the last lines of a whole stack", () =>
       Effect.gen(function*() {
@@ -117,6 +117,6 @@ describe.skipIf(!realServer.available).each(ways)(
           const bare = yield* Effect.flip(logs("server", { remotePath: "~/.ssh" }))
           expect(bare.message).toMatch(/^Failed to get logs: there is no stack at ~\/\.ssh on /)
         }).pipe(Effect.provide([liveSsh(), settingsTest({}, [access])]))
-      }), 120_000)
+      }), 120_000 * patience)
   }
 )

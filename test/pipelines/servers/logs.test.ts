@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { describeDockerRefusal } from "../../../src/pipelines/servers/describeDockerRefusal.ts"
-import { listContainers } from "../../../src/pipelines/servers/listContainers.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
-import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { SshAsked, SshTest } from "../../layers/SshTest.ts"
+import { describeDockerRefusal, listContainers } from "../../../src/pipelines/servers/servers.ts"
+import { ServerUnreachable } from "../../../src/schema/ssh.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { SshAsked, sshTest } from "../../../src/testing/SshTest.ts"
 
 const server = storedServer({ useSudo: true })
 const settings = settingsTest({}, [server])
@@ -21,13 +20,13 @@ describe("logs", () => {
         args: ["web", "100", "", "no", "", ""],
         sudo: true
       }])
-    }).pipe(Effect.provide([SshTest({ [ofWeb]: { stdout: "one\n" } }), settings])))
+    }).pipe(Effect.provide([sshTest({ [ofWeb]: { stdout: "one\n" } }), settings])))
 
   it.effect("shows no password that the log repeats", () =>
     Effect.gen(function*() {
       expect(yield* logs("1", { containerName: "web" })).toBe("log in with ***, ***\n")
     }).pipe(Effect.provide([
-      SshTest({ [ofWeb]: { stdout: "log in with pass-word/1, pass-word%2F1\n" } }),
+      sshTest({ [ofWeb]: { stdout: "log in with pass-word/1, pass-word%2F1\n" } }),
       settingsTest({}, [storedServer({ credentials: { password: Redacted.make("pass-word/1") } })])
     ])))
 
@@ -41,7 +40,7 @@ describe("logs", () => {
         args: ["~/containers/app", "2", "10485760", "", "no", "", "-3600", "WEB"]
       })
     }).pipe(Effect.provide([
-      SshTest({
+      sshTest({
         [ofStack]: {
           stdout:
             "db | the web one\nweb | nothing\ndb | the Web two\nweb | the web three\ndb | log in with pass-word/1\n"
@@ -57,7 +56,7 @@ describe("logs", () => {
         what: ofStack,
         args: ["~/containers/app", "7", "10485760", "", "no", "", "", ""]
       }])
-    }).pipe(Effect.provide([SshTest({ [ofStack]: {} }), settings])))
+    }).pipe(Effect.provide([sshTest({ [ofStack]: {} }), settings])))
 
   it.effect("wants one of both; empty is absent", () =>
     Effect.gen(function*() {
@@ -68,7 +67,7 @@ describe("logs", () => {
           message: "Failed to get logs: containerName or remotePath required"
         })
       }
-    }).pipe(Effect.provide([SshTest({}), settings])))
+    }).pipe(Effect.provide([sshTest({}), settings])))
 
   it.effect.each(
     [
@@ -97,14 +96,14 @@ describe("logs", () => {
       expect(error.status).toBe(400)
       expect(error.message).toMatch(new RegExp(`^${field} (must|belongs to remotePath)`))
       expect(error.message).not.toContain("undefined")
-    }).pipe(Effect.provide([SshTest({}), settings])))
+    }).pipe(Effect.provide([sshTest({}), settings])))
 
   it.effect("looks for the server first", () =>
     Effect.gen(function*() {
       expect((yield* Effect.flip(logs("2", { lines: "x" }))).status).toBe(404)
       expect((yield* Effect.flip(logs("2", {}))).status).toBe(404)
       expect((yield* Effect.flip(listContainers("2"))).status).toBe(404)
-    }).pipe(Effect.provide([SshTest({}), settings])))
+    }).pipe(Effect.provide([sshTest({}), settings])))
 
   it.effect.each(
     [
@@ -120,7 +119,7 @@ describe("logs", () => {
         message:
           "Failed to get logs: there is no stack at ~/containers/app on \"Main\": scan lists what is deployed there"
       })
-    }).pipe(Effect.provide([SshTest({ [ofStack]: answer }), settings])))
+    }).pipe(Effect.provide([sshTest({ [ofStack]: answer }), settings])))
 
   it.effect("wraps what fails", () =>
     Effect.gen(function*() {
@@ -133,7 +132,7 @@ describe("logs", () => {
       expect(unreachable.status).toBe(500)
       expect(unreachable.message).toMatch(/^Failed to get containers: Cannot reach server "Main"/)
     }).pipe(Effect.provide([
-      SshTest({
+      sshTest({
         [ofWeb]: { code: 1, stdout: "Error: No such container: web\n" },
         "listing containers": new ServerUnreachable({ server: "Main", host: "h", port: 22, reason: "refused" })
       }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scan } from "../../../src/pipelines/servers/scan.ts"
-import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
-import { type SshAnswer, SshAsked, SshTest } from "../../layers/SshTest.ts"
+import { ServerUnreachable } from "../../../src/schema/ssh.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
+import { type SshAnswer, SshAsked, sshTest } from "../../../src/testing/SshTest.ts"
 
 const server = storedServer({ useSudo: true })
 const what = "scanning ~/containers"
@@ -24,14 +24,14 @@ describe("scan", () => {
       ])
       expect(yield* yield* SshAsked).toMatchObject([{ what, sudo: false }])
     }).pipe(Effect.provide([
-      SshTest({ [what]: { stdout: "berth-scan\0web\0compose.yml\0\0yes\0\0services: {}\0" } }),
+      sshTest({ [what]: { stdout: "berth-scan\0web\0compose.yml\0\0yes\0\0services: {}\0" } }),
       settingsTest({}, [server])
     ])))
 
   it.effect("knows the server, or says so", () =>
     Effect.gen(function*() {
       expect(yield* Effect.flip(scan("2"))).toMatchObject({ _tag: "ServerNotFound", status: 404 })
-    }).pipe(Effect.provide([SshTest({}), settingsTest({}, [server])])))
+    }).pipe(Effect.provide([sshTest({}), settingsTest({}, [server])])))
 
   const failures: ReadonlyArray<readonly [SshAnswer, string]> = [
     [
@@ -50,5 +50,5 @@ describe("scan", () => {
       expect(error.status).toBe(500)
       expect(error.message).toMatch(/^Scan failed: /)
       expect(error.message).toContain(words)
-    }).pipe(Effect.provide([SshTest({ [what]: answer }), settingsTest({}, [server])])))
+    }).pipe(Effect.provide([sshTest({ [what]: answer }), settingsTest({}, [server])])))
 })

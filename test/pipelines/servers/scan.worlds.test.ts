@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
 import { scan } from "../../../src/pipelines/servers/scan.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { worlds } from "../../fixtures/network/servers.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
 
 const odd = [
@@ -54,7 +55,7 @@ describe.each(worlds)("scan on $name", ({ available, server: start }) => {
           })
         }
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive.skipIf(!available)("finds nothing where nothing was ever deployed", () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { describeRemoval } from "../../../src/pipelines/stacks/describeStack.ts"
+import { describeRemoval } from "../../../src/pipelines/stacks.ts"
 
 describe("describeRemoval", () => {
   it("names an image once, however many releases had its name", () => {

@@ -4,62 +4,67 @@ import { existsSync } from "node:fs"
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks.ts"
 import { docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
-describe.skipIf(!realServer.available)(realServer.title("a stack on a real server"), { timeout: 180_000 }, () => {
-  for (const useSudo of withSudo) {
-    it.scopedLive(
-      `is stopped, started, restarted and removed, and data/ and volumes stay, ${
-        useSudo ? "through sudo" : "as a docker user"
-      }`,
-      () =>
-        Effect.gen(function*() {
-          const { server, user } = yield* onServer(useSudo)
-          const { answer, build, compose, directory, image, name, usual } = yield* project
-          const remotePath = `~/containers/${name}`
-          const remote = join(user.home, "containers", name)
-          const where = { serverId: server.id, remotePath }
-          const running = docker("ps", "-q", "--filter", `name=${name}`)
-          yield* build("one")
-          yield* compose([...usual, "volumes: [\"kept:/kept\", \"./data:/data\"]"], ["volumes:", "  kept: {}"])
-          yield* Effect.gen(function*() {
-            for (const action of ["stop", "start", "restart", "remove"] as const) {
-              expect(yield* Effect.flip(executeStackAction(action, where))).toMatchObject({ status: 404 })
-            }
-            expect(existsSync(remote)).toBe(false)
+describe.skipIf(!realServer.available)(
+  realServer.title("a stack on a real server"),
+  { timeout: 180_000 * patience },
+  () => {
+    for (const useSudo of withSudo) {
+      it.scopedLive(
+        `is stopped, started, restarted and removed, and data/ and volumes stay, ${
+          useSudo ? "through sudo" : "as a docker user"
+        }`,
+        () =>
+          Effect.gen(function*() {
+            const { server, user } = yield* onServer(useSudo)
+            const { answer, build, compose, directory, image, name, usual } = yield* project
+            const remotePath = `~/containers/${name}`
+            const remote = join(user.home, "containers", name)
+            const where = { serverId: server.id, remotePath }
+            const running = docker("ps", "-q", "--filter", `name=${name}`)
+            yield* build("one")
+            yield* compose([...usual, "volumes: [\"kept:/kept\", \"./data:/data\"]"], ["volumes:", "  kept: {}"])
+            yield* Effect.gen(function*() {
+              for (const action of ["stop", "start", "restart", "remove"] as const) {
+                expect(yield* Effect.flip(executeStackAction(action, where))).toMatchObject({ status: 404 })
+              }
+              expect(existsSync(remote)).toBe(false)
 
-            yield* deploy({ projectPath: directory, ...where })
-            expect(yield* executeStackAction("stop", where)).toMatchObject({ success: true, status: "exited" })
-            expect(yield* running).toBe("")
-            expect(yield* executeStackAction("start", where)).toMatchObject({ success: true, status: "healthy" })
-            expect(yield* answer).toBe("one")
-            const before = yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)
-            expect(yield* executeStackAction("restart", where)).toMatchObject({ success: true, status: "healthy" })
-            expect(yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)).toBe(before)
-            expect(yield* answer).toBe("one")
+              yield* deploy({ projectPath: directory, ...where })
+              expect(yield* executeStackAction("stop", where)).toMatchObject({ success: true, status: "exited" })
+              expect(yield* running).toBe("")
+              expect(yield* executeStackAction("start", where)).toMatchObject({ success: true, status: "healthy" })
+              expect(yield* answer).toBe("one")
+              const before = yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)
+              expect(yield* executeStackAction("restart", where)).toMatchObject({ success: true, status: "healthy" })
+              expect(yield* docker("ps", "-q", "--no-trunc", "--filter", `name=${name}`)).toBe(before)
+              expect(yield* answer).toBe("one")
 
-            yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
-            yield* must(() => writeFile(join(remote, "data", "row"), "1"))
-            const removed = yield* executeStackAction("remove", where)
-            expect(removed).toMatchObject({ success: true, status: "missing" })
-            expect(removed.message).toContain(`Images: ${image}. `)
-            expect(yield* docker("image", "ls", "-aq", image)).toBe("")
-            expect(yield* docker("ps", "-aq", "--filter", `name=${name}`)).toBe("")
-            expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
-            expect(yield* must(() => readdir(remote))).toEqual(["data"])
-            const volumes = docker("volume", "ls", "-q", "--filter", `name=${name}_kept`)
-            expect(lines(yield* volumes)).toHaveLength(1)
+              yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
+              yield* must(() => writeFile(join(remote, "data", "row"), "1"))
+              const removed = yield* executeStackAction("remove", where)
+              expect(removed).toMatchObject({ success: true, status: "missing" })
+              expect(removed.message).toContain(`Images: ${image}. `)
+              expect(yield* docker("image", "ls", "-aq", image)).toBe("")
+              expect(yield* docker("ps", "-aq", "--filter", `name=${name}`)).toBe("")
+              expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
+              expect(yield* must(() => readdir(remote))).toEqual(["data"])
+              const volumes = docker("volume", "ls", "-q", "--filter", `name=${name}_kept`)
+              expect(lines(yield* volumes)).toHaveLength(1)
 
-            yield* deploy({ projectPath: directory, ...where })
-            yield* executeStackAction("remove", { ...where, volumes: true })
-            expect(lines(yield* volumes)).toEqual([])
-            expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
-          }).pipe(Effect.provide(berth(server)))
-        })
-    )
+              yield* deploy({ projectPath: directory, ...where })
+              yield* executeStackAction("remove", { ...where, volumes: true })
+              expect(lines(yield* volumes)).toEqual([])
+              expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
+            }).pipe(Effect.provide(berth(server)))
+          })
+      )
+    }
   }
-})
+)

@@ -4,10 +4,11 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
-import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
+import { executeStackAction } from "../../../src/pipelines/stacks.ts"
+import type { StackAction } from "../../../src/schema/stacks.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 const actions: ReadonlyArray<StackAction> = ["stop", "start", "restart", "remove"]
@@ -69,7 +70,7 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
           expect(yield* Effect.flip(does(action))).toMatchObject({ _tag: "StackMissing", status: 404 })
         }
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive(
@@ -87,7 +88,7 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
         )
         expect(existsSync(remote)).toBe(false)
       }),
-    60_000
+    60_000 * patience
   )
 })
 
@@ -107,7 +108,7 @@ describe("a stack that is started again", () => {
         expect(status).toBe("exited")
         expect(Duration.toSeconds(took)).toBeLessThan(20)
       }
-    }), 120_000)
+    }), 120_000 * patience)
 })
 
 describe("what Berth brought", () => {
@@ -149,7 +150,7 @@ describe("what Berth brought", () => {
         writeFileSync(join(remote, ".berth/leaving"), `${id} shop:latest\n`)
         expect((yield* remove([])).message).toContain("Images: shop:latest. ")
       }),
-    60_000
+    60_000 * patience
   )
 })
 
@@ -185,7 +186,7 @@ describe("what a load that was cut off has left", () => {
       expect([names("berth/incoming:").length, names("berth/kept:").length]).toEqual([3, 1])
       expect((yield* does("remove")).message).toContain("Images: shop:latest. ")
       expect([...names("berth/"), ...names("shop")]).toEqual([])
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("goes before the images are listed that a deploy finds there", () =>
     Effect.gen(function*() {
@@ -201,7 +202,7 @@ describe("what a load that was cut off has left", () => {
         /^image\t\S+\tshop:latest\tbrought$/m
       )
       expect(existsSync(join(remote, ".berth/loading"))).toBe(false)
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("goes also where nothing was deployed before", () =>
     Effect.gen(function*() {
@@ -212,7 +213,7 @@ describe("what a load that was cut off has left", () => {
       expect(yield* does("remove")).toMatchObject({ status: "missing" })
       expect(names("berth/")).toEqual([])
       expect(existsSync(remote)).toBe(false)
-    }), 60_000)
+    }), 60_000 * patience)
 })
 
 describe("a stack that is not there", () => {
@@ -252,7 +253,7 @@ describe("a stack that is not there", () => {
         expect(yield* does("start")).toMatchObject({ success: true })
         expect(yield* does("remove")).toMatchObject({ status: "missing" })
       }),
-    60_000
+    60_000 * patience
   )
 })
 
@@ -281,7 +282,7 @@ describe("a stack that another process deploys to", () => {
       }
       const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
       expect(asked.filter((call) => /^(compose -f|stop|start|restart|rm)/.test(call))).toEqual([])
-    }), 60_000)
+    }), 60_000 * patience)
 })
 
 describe("what a server refuses to do to a stack", () => {
@@ -301,7 +302,7 @@ describe("what a server refuses to do to a stack", () => {
         })
       }
       expect(existsSync(join(remote, "compose.yml"))).toBe(true)
-    }), 60_000)
+    }), 60_000 * patience)
 
   it.scopedLive("needs a server that has Docker", () =>
     Effect.gen(function*() {

@@ -2,12 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import { executeStackAction } from "../../../src/pipelines/stacks/executeStackAction.ts"
-import { reconcileStack } from "../../../src/pipelines/stacks/reconcileStack.ts"
-import type { StackAction } from "../../../src/schema/deploy/Stack.ts"
+import { executeStackAction, reconcileStack } from "../../../src/pipelines/stacks.ts"
+import type { StackAction } from "../../../src/schema/stacks.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { newestRun } from "../../fixtures/runs/newestRun.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
@@ -79,7 +79,7 @@ describe.each(shells)("what is done to a stack when the service ends, in $name",
         })
         expect(yield* Effect.flip(reconciled("stop"))).toMatchObject({ _tag: "StackMissing" })
       }),
-    60_000
+    60_000 * patience
   )
 
   it.scopedLive("is asked for when the server has come to the end of it", () =>
@@ -93,5 +93,5 @@ describe.each(shells)("what is done to a stack when the service ends, in $name",
       })
       yield* Effect.sleep("200 millis")
       expect(yield* reconciled("stop")).toMatchObject({ success: true, status: "exited" })
-    }), 60_000)
+    }), 60_000 * patience)
 })

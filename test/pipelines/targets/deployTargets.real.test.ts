@@ -5,10 +5,11 @@ import { join } from "node:path"
 import { deployTargets } from "../../../src/pipelines/targets/deployTargets.ts"
 import { docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 const title = realServer.title("a deploy to several targets on a real server")
 
-describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, () => {
   it.scopedLive("leaves the first one deployed where the second one fails, and deploys both once nothing is in the way", () =>
     Effect.gen(function*() {
       const { server } = yield* onServer(true)

@@ -4,10 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { deployTargets } from "../../../src/pipelines/targets/deployTargets.ts"
 import { planTargets } from "../../../src/pipelines/targets/planTargets.ts"
-import { isEnded } from "../../../src/schema/runs/Run.ts"
-import type { TargetsDeployRequest } from "../../../src/schema/targets/Targets.ts"
+import { isEnded } from "../../../src/schema/runs.ts"
+import type { TargetsDeployRequest } from "../../../src/schema/targets.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 const paths = ["~/containers/one", "~/containers/two", "~/containers/three"]
 
@@ -64,7 +65,7 @@ it.scopedLive("deploys to each target in turn, as runs of their own that the run
     expect(health.map(({ run, status, step }) => [step, status, run])).toEqual(
       children.map(({ id }, index) => [`Main ${paths[index]}: health`, "done", id])
     )
-  }), 60_000)
+  }), 60_000 * patience)
 
 it.scopedLive("stops at the first failure, and says which target runs what", () =>
   Effect.gen(function*() {
@@ -83,7 +84,7 @@ it.scopedLive("stops at the first failure, and says which target runs what", () 
       ["deploy", "succeeded"],
       ["deploy", "failed"]
     ])
-  }), 60_000)
+  }), 60_000 * patience)
 
 it.scopedLive("deploys in parallel; a failure ends none of those that have begun", () =>
   Effect.gen(function*() {
@@ -91,7 +92,7 @@ it.scopedLive("deploys in parallel; a failure ends none of those that have begun
     block("one")
     const result = yield* deployAll({ parallel: true })
     expect(result.targets.map(({ outcome }) => outcome)).toEqual(["failed", "deployed", "deployed"])
-  }), 60_000)
+  }), 60_000 * patience)
 
 it.scopedLive("picks the targets of the servers that are named, and refuses others", () =>
   Effect.gen(function*() {
@@ -99,7 +100,7 @@ it.scopedLive("picks the targets of the servers that are named, and refuses othe
     expect((yield* Effect.flip(deployAll({ servers: ["Attic"] }))).message).toContain("Attic")
     expect(yield* history).toEqual([])
     expect((yield* deployAll({ servers: ["1"] })).deployed).toBe(3)
-  }), 60_000)
+  }), 60_000 * patience)
 
 it.scopedLive("is held to its plans, also where several targets are on one server", () =>
   Effect.gen(function*() {
@@ -120,7 +121,7 @@ it.scopedLive("is held to its plans, also where several targets are on one serve
     writeFileSync(join(directory, "container.json"), JSON.stringify({ targets: fewer }))
     expect((yield* Effect.flip(deployAll({ planHash: again.planHash }))).message).toContain("the list of targets")
     block("four")
-  }), 60_000)
+  }), 60_000 * patience)
 
 it.scopedLive("cancels the deploy under way with the run, and starts none after it", () =>
   Effect.gen(function*() {
@@ -146,4 +147,4 @@ it.scopedLive("cancels the deploy under way with the run, and starts none after 
     expect(ended?.error?.error).toContain("None of 3 servers runs the new version.")
     expect(isEnded(ended?.state ?? "queued")).toBe(true)
     expect(berth).toBeDefined()
-  }), 60_000)
+  }), 60_000 * patience)

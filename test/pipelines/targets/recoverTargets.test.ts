@@ -1,16 +1,15 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, TestClock } from "effect"
-import { recoverRuns } from "../../../src/pipelines/runs/recoverRuns.ts"
-import type { TargetsRun } from "../../../src/pipelines/targets/TargetsRun.ts"
-import type { Run } from "../../../src/schema/runs/Run.ts"
-import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { Runs } from "../../../src/services/runs/Runs.ts"
-import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
+import { recoverRuns } from "../../../src/pipelines/runs.ts"
+import type { TargetsRun } from "../../../src/pipelines/targets/planTargets.ts"
+import type { Run } from "../../../src/schema/runs.ts"
+import { RunsLive } from "../../../src/services/runs/engine.ts"
+import { InstanceLive, Runs } from "../../../src/services/runs/Runs.ts"
+import { runStoreLayer } from "../../../src/services/runs/store.ts"
+import { type LocalFixture, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { makeRunStoreMemory } from "../../../src/testing/RunsTest.ts"
+import { sftpTest } from "../../../src/testing/SshTest.ts"
 import { stored, storedRun } from "../../fixtures/runs/storedRuns.ts"
-import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
-import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
-import { SftpTest } from "../../layers/SftpTest.ts"
 import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const request: TargetsRun = {
@@ -23,7 +22,8 @@ const request: TargetsRun = {
   })),
   parallel: false,
   pull: null,
-  onUnhealthy: null
+  onUnhealthy: null,
+  isLocal: true
 }
 
 const parent = storedRun(1, { kind: "deploy-all", state: "running", subject: { projectPath: "/srv/shop" } })
@@ -31,10 +31,17 @@ const child = (index: number, given: Partial<Run>) => storedRun(index + 2, { par
 const deployed = { success: true, healthy: true, status: "healthy", uploadedFiles: [], message: "Deployed." }
 
 /** Recovers a run whose process was killed, some time after its request, beside these deploys that it had started. */
-const recovered = (children: ReadonlyArray<Run>, after: Duration.DurationInput = 0) =>
+const recovered = (
+  children: ReadonlyArray<Run>,
+  after: Duration.DurationInput = 0,
+  { files, stored: asked = request }: {
+    readonly files?: Readonly<Record<string, LocalFixture>>
+    readonly stored?: unknown
+  } = {}
+) =>
   Effect.gen(function*() {
     const store = yield* makeRunStoreMemory
-    yield* store.history.insert({ ...stored(parent), workflow: "deploy-all/v1", request })
+    yield* store.history.insert({ ...stored(parent), workflow: "deploy-all/v1", request: asked })
     for (const [index, run] of children.entries()) {
       const key = { key: `${parent.id} ${index}`, digest: "" }
       yield* store.history.insert({ ...stored(run), request: null, idempotency: Option.some(key) })
@@ -48,7 +55,14 @@ const recovered = (children: ReadonlyArray<Run>, after: Duration.DurationInput =
       return { ended: yield* waiting, all: (yield* runs.list({})).runs }
     }).pipe(
       Effect.provide(Layer.provide(RunsLive, runStoreLayer(Effect.succeed(store)))),
-      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive, localProcessesTest({})))
+      Effect.provide(
+        Layer.mergeAll(
+          memoryWorld(files === undefined ? {} : { files, settings: { "projects.root": "/srv" } }),
+          sftpTest(),
+          InstanceLive,
+          localProcessesTest({})
+        )
+      )
     )
   })
 
@@ -75,4 +89,21 @@ it.scoped("a deploy that could not be recovered stops the turn", () =>
       result: { deployed: 0, targets: [{ outcome: "failed" }, { outcome: "notTried", runId: null }] }
     })
     expect(all.map(({ state }) => state)).toEqual(["interrupted", "failed"])
+  }))
+
+const { isLocal: _, ...ofAnOlderVersion } = request
+
+it.scoped.each<readonly [who: string, stored: unknown, isTrusted: boolean]>([
+  ["the machine's user", request, true],
+  ["a caller with a token", { ...request, isLocal: false }, false],
+  ["an unknown caller", ofAnOlderVersion, false]
+])("a run of %s keeps the rights of its caller when it is recovered", ([, asked, isTrusted]) =>
+  Effect.gen(function*() {
+    const files = {
+      "/srv/shop/compose.yml": "services: { web: { image: web } }",
+      "/srv/shop/container.json": JSON.stringify({ serverId: "1", hooks: { beforeDeploy: [["./evil"]] } })
+    }
+    const { ended } = yield* recovered([], 0, { files, stored: asked })
+    expect(ended).toMatchObject({ state: "failed", result: { deployed: 0, targets: [{ outcome: "failed" }, {}] } })
+    expect(JSON.stringify(ended).includes("has not trusted")).toBe(!isTrusted)
   }))

@@ -1,5 +1,5 @@
 import { Effect, Redacted } from "effect"
-import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
+import { ServerUnreachable } from "../../../src/schema/ssh.ts"
 import { declaring, type MemoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const hookUrl = "http://platform.test/webhooks/source/githost/events/manual"

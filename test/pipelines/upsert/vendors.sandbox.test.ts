@@ -6,16 +6,16 @@ import {
   findApplication,
   listApplications
 } from "../../../src/pipelines/applications/applications.ts"
-import { drift } from "../../../src/pipelines/drift/drift.ts"
-import { nextPort } from "../../../src/pipelines/ports/nextPort.ts"
-import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
+import { drift } from "../../../src/pipelines/drift.ts"
+import { nextPort } from "../../../src/pipelines/ports.ts"
+import { upsertApp } from "../../../src/pipelines/upsert/upsert.ts"
 import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
-import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
+import { HttpFault } from "../../../src/sandbox/httpDouble.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
+import type { ProxyFileText } from "../../../src/testing/SshTest.ts"
 import { contracts } from "../../fixtures/contracts.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
-import type { ProxyFileText } from "../../layers/ProxyFileTest.ts"
 import { declaring } from "../../layers/worlds/memoryWorld.ts"
 import { Vendors, vendors, type VendorWorld, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { verify } from "../../../src/pipelines/verify/verify.ts"
-import { HttpsFailed } from "../../../src/schema/applications/Verify.ts"
+import { verify } from "../../../src/pipelines/verify.ts"
+import { HttpsFailed } from "../../../src/schema/applications.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { HttpsProbe } from "../../../src/services/tls/HttpsProbe.ts"
+import { HttpsProbe } from "../../../src/services/tls.ts"
 import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const request = { projectPath: "/srv/shop" }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { readPlan } from "../../../src/pipelines/upsert/inputs/readPlan.ts"
-import { checkHttps } from "../../../src/pipelines/verify/httpsHop.ts"
-import { HttpsProbe, type HttpsQuestion } from "../../../src/services/tls/HttpsProbe.ts"
-import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { readPlan } from "../../../src/pipelines/upsert/step.ts"
+import { checkHttps } from "../../../src/pipelines/verify.ts"
+import { HttpsProbe, type HttpsQuestion } from "../../../src/services/tls.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
 import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const domain = "shop.example.com"

@@ -1,11 +1,14 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { testWebhook } from "../../../src/pipelines/webhooks/testWebhook.ts"
-import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
-import type { StoredHook } from "../../../src/sandbox/doubles/gitHostState.ts"
-import { GitHostCalls } from "../../layers/GitHostTest.ts"
-import { PlatformCalls } from "../../layers/PlatformTest.ts"
+import {
+  setUpWebhooks,
+  tearDownWebhooks,
+  testWebhook,
+  webhookStatus
+} from "../../../src/pipelines/webhooks/webhooks.ts"
+import type { StoredHook } from "../../../src/sandbox/gitHost.ts"
+import { GitHostCalls, PlatformCalls } from "../../../src/testing/PlatformTest.ts"
 import { type MemoryWorld, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const webhookUrl = "http://platform.test/webhooks/source/githost/events/manual"

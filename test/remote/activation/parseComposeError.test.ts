@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { parseComposeError } from "../../../src/remote/activation/parseComposeError.ts"
+import { parseComposeError } from "../../../src/remote/activation.ts"
 
 const reason =
   "failed to create task for container: error mounting \"/dev/null\" to rootfs at \"/bin\": not a directory"

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { activateCommand } from "../../../src/remote/activation/activateCommand.ts"
+import { activateCommand } from "../../../src/remote/activateCommand.ts"
 import { runHere, type Shell, shells } from "../../layers/RemoteHere.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { noteSwitch } from "../../../src/remote/bridge/bridgeCommand.ts"
+import { noteSwitch } from "../../../src/remote/bridge.ts"
 import { runHere, type Shell, shells, systemShell } from "../../layers/RemoteHere.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -2,13 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod, symlink } from "node:fs/promises"
 import { join } from "node:path"
-import {
-  overviewCommand,
-  overviewExit,
-  parseDisks,
-  parseOverview,
-  parseUsage
-} from "../../../src/remote/server/overviewCommand.ts"
+import { overviewCommand, overviewExit, parseDisks, parseOverview, parseUsage } from "../../../src/remote/server.ts"
 import { runHere, shells, systemShell } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -153,7 +147,10 @@ describe("the disks of a server", () => {
         "data": { directory: true },
         "bin/df": `#!/bin/sh
 printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\\n'
-case $2 in
+case $1$2 in
+  # A file system without a fixed number of inodes, and one with few left.
+  -Pi*/data) printf '/dev/my disk 0 0 0 - /mnt/big 50%% disk\\n' ;;
+  -Pi*) printf '/dev/sda1 1000 990 10 99%% /\\n' ;;
   */data) printf '/dev/my disk 2000 500 1500 25%% /mnt/big 50%% disk\\n' ;;
   *) printf '/dev/sda1 1000 300 650 32%% /\\n' ;;
 esac
@@ -162,7 +159,14 @@ esac
       })
       yield* must(() => chmod(join(home, "bin", "df"), 0o755))
       yield* must(() => chmod(join(home, "bin", "docker"), 0o755))
-      const own = { holds: ["containers"], mountedOn: "/", totalBytes: 1_024_000, freeBytes: 665_600 }
+      const own = {
+        holds: ["containers"],
+        mountedOn: "/",
+        totalBytes: 1_024_000,
+        freeBytes: 665_600,
+        inodes: 1000,
+        freeInodes: 10
+      }
       const answer = yield* runHere(overviewCommand([], false), { shell: systemShell, home, programs })
       expect(parseDisks(answer.stdout)).toEqual([
         own,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { spawnSync } from "node:child_process"
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { portOpenCommand, portOpenExit } from "../../../src/remote/server/portOpenCommand.ts"
+import { portOpenCommand, portOpenExit } from "../../../src/remote/server.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -72,7 +72,7 @@ describe("trying a port", () => {
         }))
         if (port !== undefined) expect(yield* asked(port)).toBe(portOpenExit.closed)
       }),
-    30_000
+    30_000 * patience
   )
 
   // The duration shows that it connected: an open port without data ends with 28 too.

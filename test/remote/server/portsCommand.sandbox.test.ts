@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { parsePorts, portsCommand } from "../../../src/remote/server/portsCommand.ts"
+import { parsePorts, portsCommand } from "../../../src/remote/server.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { parsePorts } from "../../../src/remote/server/portsCommand.ts"
+import { parsePorts } from "../../../src/remote/server.ts"
 
 describe("parsePorts", () => {
   it("reads the kernel's addresses, whose words stand the wrong way round", () => {

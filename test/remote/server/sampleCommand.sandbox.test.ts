@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
-import { parseSample, sampleCommand, sampleExit } from "../../../src/remote/server/sampleCommand.ts"
+import { parseSample, sampleCommand, sampleExit } from "../../../src/remote/sample.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

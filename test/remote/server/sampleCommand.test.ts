@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { parseSample } from "../../../src/remote/server/sampleCommand.ts"
+import { parseSample } from "../../../src/remote/sample.ts"
 
 const id = "a".repeat(64)
 

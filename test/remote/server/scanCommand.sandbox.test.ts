@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { composeFileLimit, parseScan, scanCommand } from "../../../src/remote/server/scanCommand.ts"
+import { composeFileLimit, parseScan, scanCommand } from "../../../src/remote/server.ts"
 import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 

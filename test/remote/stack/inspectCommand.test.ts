@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { parseInspect } from "../../../src/remote/stack/inspectCommand.ts"
+import { parseInspect } from "../../../src/remote/stack.ts"
 
 const started = "2026-01-02T03:04:05.250000000Z"
 const line = `container\tc1|/shop_web_1|web|no|2|{"Status":"running","ExitCode":0,"StartedAt":"${started}"}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { parseStats } from "../../../src/remote/stack/statsCommand.ts"
+import { parseStats } from "../../../src/remote/stack.ts"
 
 const id = "a".repeat(64)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { findHeadersRefusal, parseHeaderList } from "../../../src/schema/basics/headerList.ts"
+import { findHeadersRefusal, parseHeaderList } from "../../../src/schema/basics.ts"
 
 describe("a list of headers", () => {
   it("has names and percent-encoded values, as the exporters of OpenTelemetry take it", () => {

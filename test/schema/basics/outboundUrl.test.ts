@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { isLinkLocal, outboundUrlRefusal, upstreamUrlRefusal } from "../../../src/schema/basics/outboundUrl.ts"
+import { isLinkLocal, outboundUrlRefusal, upstreamUrlRefusal } from "../../../src/schema/basics.ts"
 
 it.each([
   ["https://hooks.example.com/a/b?c=d", undefined],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { listRemedies, type Remedy } from "../../../src/schema/runs/listRemedies.ts"
+import { listRemedies, type Remedy } from "../../../src/schema/runs.ts"
 
 type Ended = Parameters<typeof listRemedies>[0]
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest"
-import type { RunKind } from "../../../src/schema/runs/Run.ts"
-import { computeRunVerdict, describeShortfall, findFinalMessage } from "../../../src/schema/runs/runVerdict.ts"
+import { computeRunVerdict, describeShortfall, findFinalMessage, type RunKind } from "../../../src/schema/runs.ts"
 
 const message = "It is so.\nweb-1 (exited, exit code 3), has logged nothing"
 const deployed = (success: boolean, healthy: boolean, status: string) => ({ success, healthy, status, message })

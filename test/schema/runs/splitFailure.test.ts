@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { describeStateAfter, describeStateWithin } from "../../../src/pipelines/activation/failureState.ts"
-import { splitFailure } from "../../../src/schema/runs/splitFailure.ts"
+import { describeStateAfter, describeStateWithin } from "../../../src/pipelines/activation/activate.ts"
+import { splitFailure } from "../../../src/schema/runs.ts"
 
 const states = [
   ...["preflight", "stage", "pull", "health", "start"].map(describeStateWithin),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { escapeText, escapeTextLines } from "../../../src/schema/words/escaped.ts"
+import { escapeText, escapeTextLines } from "../../../src/schema/words.ts"
 import { hiddenIn, hiddenSigns, withHiddenSigns } from "../../fixtures/hostile/hiddenSigns.ts"
 
 const half = FastCheck.constantFrom("\ud83d", "\udc69")

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { findNearest, suggestNearest } from "../../../src/schema/words/nearest.ts"
+import { findNearest, suggestNearest } from "../../../src/schema/words.ts"
 
 const fields = ["name", "host", "port", "username", "password", "privateKey", "domain", "serverId", "healthTimeout"]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
-import { withShortWords } from "../../../src/schema/words/quoted.ts"
+import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/ssh.ts"
+import { withShortWords } from "../../../src/schema/words.ts"
 
 const long = "x".repeat(900)
 

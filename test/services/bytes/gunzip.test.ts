@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { gzipSync } from "node:zlib"
-import { decompress as decompressed } from "../../../src/services/bytes/gunzip.ts"
+import { decompress as decompressed } from "../../../src/services/bytes.ts"
 
 const decompress = (...chunks: ReadonlyArray<Uint8Array>) =>
   Effect.gen(function*() {

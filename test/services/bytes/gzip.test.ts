@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { gunzipSync } from "node:zlib"
-import { compress, computeCompressionRatio } from "../../../src/services/bytes/gzip.ts"
+import { compress, computeCompressionRatio } from "../../../src/services/bytes.ts"
 
 /** Chunks in memory that is used again for the next one. */
 const lent = (bytes: Buffer, size: number) => {

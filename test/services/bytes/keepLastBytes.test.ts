@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { keepLastBytes } from "../../../src/services/bytes/keepLastBytes.ts"
+import { keepLastBytes } from "../../../src/services/bytes.ts"
 
 const collected = (limit: number, ...chunks: ReadonlyArray<string | Uint8Array>) => {
   const kept = keepLastBytes(limit)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { countLines, makeLatestOutput, type OutputPiece } from "../../../src/services/bytes/latestOutput.ts"
+import { countLines, makeLatestOutput, type OutputPiece } from "../../../src/services/bytes.ts"
 
 const out = (text: string): OutputPiece => ({ stream: "stdout", text })
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}\n`)

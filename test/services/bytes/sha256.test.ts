@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { computeSha256, hashStream } from "../../../src/services/bytes/sha256.ts"
+import { computeSha256, hashStream } from "../../../src/services/bytes.ts"
 
 const text = (text: string) => new TextEncoder().encode(text)
 const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
-import { splitBoundedLines } from "../../../src/services/bytes/splitBoundedLines.ts"
+import { splitBoundedLines } from "../../../src/services/bytes.ts"
 
 const linesOf = (longest: number, ...pieces: ReadonlyArray<string>) =>
   Stream.fromIterable(pieces.map((piece) => new TextEncoder().encode(piece))).pipe(

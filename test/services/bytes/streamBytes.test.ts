@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { PassThrough } from "node:stream"
-import { streamBytes } from "../../../src/services/bytes/streamBytes.ts"
+import { streamBytes } from "../../../src/services/bytes.ts"
 
 describe("the bytes of a readable", () => {
   it.live.each<[how: string, end: (readable: PassThrough) => void]>([

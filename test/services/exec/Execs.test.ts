@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
-import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
-import { Execs, ExecsLive } from "../../../src/services/exec/Execs.ts"
+import type { ServerAccess } from "../../../src/schema/servers.ts"
+import { Execs, ExecsLive } from "../../../src/services/exec.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 
 const server: ServerAccess = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
-import { makeInputBuffer } from "../../../src/services/exec/inputBuffer.ts"
+import { makeInputBuffer } from "../../../src/services/exec.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const most = 256 * 1024

@@ -3,8 +3,7 @@ import { NodeContext } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { LocalFiles, LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 
 it.scoped.skipIf(process.platform === "win32")(
   "a pipe is refused, without waiting for somebody to write to it",

@@ -6,17 +6,20 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { breakStale, readLock } from "../../../src/services/locks/fileLock.ts"
 import {
+  Locks,
+  locksLayer,
+  LocksLive,
   makeApplicationLock,
   makeBuildLock,
   makeHooksLock,
+  makeNamedLocks,
   makeProxyLock,
   makePullLock,
   makeSettingsLock
-} from "../../../src/services/locks/LockKey.ts"
-import { Locks, locksLayer, LocksLive } from "../../../src/services/locks/Locks.ts"
-import { makeNamedLocks } from "../../../src/services/locks/namedLocks.ts"
+} from "../../../src/services/locks/Locks.ts"
 import { compiled } from "../../fixtures/compiled.ts"
-import { thorough } from "../../fixtures/thorough.ts"
+import { patience } from "../../fixtures/patience.ts"
+import { slow } from "../../fixtures/thorough.ts"
 
 const key = { rank: 1, name: "key" }
 
@@ -155,7 +158,7 @@ describe("LocksLive between processes", () => {
         expect(yield* fs.readDirectory(directory)).toEqual([])
       }))
 
-    test.scoped.runIf(thorough)("is had within seconds from a process that was killed", () =>
+    test.scoped.runIf(slow)("is had within seconds from a process that was killed", () =>
       Effect.gen(function*() {
         const { directory, file, fs } = yield* workshop
         const script = compiled(fileURLToPath(new URL("../../fixtures/holdLock.ts", import.meta.url)))
@@ -175,7 +178,7 @@ describe("LocksLive between processes", () => {
         expect(yield* Fiber.join(entered)).toBe("in")
         expect(Date.now() - killed).toBeLessThan(12_000)
         expect(yield* fs.readDirectory(directory)).toEqual([])
-      }), 60_000)
+      }), 60_000 * patience)
 
     const staleLock = (file: string) =>
       Effect.gen(function*() {
@@ -227,7 +230,7 @@ describe("LocksLive between processes", () => {
         expect(yield* fs.readDirectory(directory)).toEqual([])
       }))
 
-    test.scoped.runIf(thorough)(
+    test.scoped.runIf(slow)(
       "dated ahead is had once it was seen not to change, and no sooner",
       () =>
         Effect.gen(function*() {
@@ -253,7 +256,7 @@ describe("LocksLive between processes", () => {
           expect(Duration.toMillis(took)).toBeLessThan(15_000)
           expect(yield* fs.readDirectory(directory)).toEqual([])
         }),
-      60_000
+      60_000 * patience
     )
 
     test.scoped("keeps the user's other processes out of what has no file of its own", () =>

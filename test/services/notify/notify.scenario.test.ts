@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { startBerth } from "../../fixtures/berthProcess.ts"
 import { freePort } from "../../fixtures/network/freePort.ts"
 import { type Received, startReceiver } from "../../fixtures/network/receiver.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 import { requestTo } from "../../sandbox/request.ts"
@@ -73,7 +74,7 @@ describe("notifications", () => {
       })
       const [, time = "", mac] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(taken?.headers["berth-signature"])) ?? []
       expect(createHmac("sha256", "hush-hush").update(`${time}.${body}`).digest("hex")).toBe(mac)
-    }), 300_000)
+    }), 300_000 * patience)
 
   it.scopedLive("of a command are sent before it ends, and tests say what came of them", () =>
     Effect.gen(function*() {
@@ -93,7 +94,7 @@ describe("notifications", () => {
         err: expect.stringContaining("Did you mean \"own\"")
       })
       expect((yield* cli("notify", "list")).out).toContain("failures")
-    }), 120_000)
+    }), 120_000 * patience)
 
   it.scopedLive("follow no redirect", () =>
     Effect.gen(function*() {
@@ -105,5 +106,5 @@ describe("notifications", () => {
         expect.stringContaining("it answered 302, a redirect, which is not followed")
       ])
       expect(ran.err).not.toContain("hook")
-    }), 60_000)
+    }), 60_000 * patience)
 })

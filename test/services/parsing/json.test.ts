@@ -1,6 +1,6 @@
 import { Either, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeJson, locateJsonValue, parseJson } from "../../../src/services/parsing/json.ts"
+import { decodeJson, locateJsonValue, parseJson } from "../../../src/services/parsing.ts"
 
 const problemOf = (text: string) => {
   const problem = Either.flip(parseJson(text))

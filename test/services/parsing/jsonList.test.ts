@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { withElement } from "../../../src/services/parsing/jsonList.ts"
+import { withElement } from "../../../src/services/parsing.ts"
 
 const value = { name: "new", port: 1 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
 import { executeStep, makeSteps, skipStep, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 const fresh = Layer.merge(Layer.fresh(StepsLive), settingsTest({ "platform.token": Redacted.make("platform-token") }))
 const all = Effect.flatMap(Steps, (steps) => steps.all)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Config, Console, Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
-import { listSettingsProblems, parseSettingsDocument } from "../../../src/services/settings/read/settingsDocument.ts"
+import { listSettingsProblems, parseSettingsDocument } from "../../../src/services/settings/document.ts"
 import { fuzzSettings } from "../../fixtures/hostile/fuzzSettings.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 
 const unworded = /undefined|\[object|Internal error|Expected |TypeError|\bat .*:\d+:\d+/
@@ -36,5 +37,5 @@ describe("settings made at random", () => {
           if (!isSound && address === "/api/servers") expect([text, status]).not.toEqual([text, 200])
         }
       }
-    }), 120_000)
+    }), 120_000 * patience)
 })

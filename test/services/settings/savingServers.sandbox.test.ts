@@ -3,12 +3,13 @@ import { Effect, Layer, Redacted, Ref } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { parse } from "yaml"
-import type { ServerInput } from "../../../src/schema/servers/Server.ts"
+import type { ServerInput } from "../../../src/schema/servers.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
 import { compiled } from "../../fixtures/compiled.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
-import { inPart, thorough } from "../../fixtures/thorough.ts"
+import { inPart, slow } from "../../fixtures/thorough.ts"
 
 const many = inPart(50, 16)
 const windows = process.platform === "win32"
@@ -291,7 +292,7 @@ describe("saving servers", () => {
         expect(yield* read).toMatch(/^# top\nservers: {2}# none\n[^]*# end$/)
       }))
 
-    it.scoped.skipIf(!thorough)("from several processes too", () =>
+    it.scoped.skipIf(!slow)("from several processes too", () =>
       Effect.gen(function*() {
         const { directory, file, fs, settings } = yield* settingsWorkshop("token: x\n")
         const script = compiled(fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url)))
@@ -316,6 +317,6 @@ describe("saving servers", () => {
         ).toBe(many * 1.5)
         expect(new Set(listed.map(({ name }) => name)).size).toBe(many * 1.5)
         expect(yield* fs.readDirectory(directory)).toEqual(["berth.yaml"])
-      }), 60_000)
+      }), 60_000 * patience)
   })
 })

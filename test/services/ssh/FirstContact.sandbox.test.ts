@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
-import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
+import { HostKeys } from "../../../src/services/HostKeys.ts"
 import { FirstContact, FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
+import { hostKeysTest } from "../../../src/testing/SshTest.ts"
 import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
-import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { command, eventually } from "./live.ts"
 
-const world = (knownHosts = "") => Layer.provideMerge(FirstContactLive, HostKeysTest(knownHosts))
+const world = (knownHosts = "") => Layer.provideMerge(FirstContactLive, hostKeysTest(knownHosts))
 
 describe("the first contact with a server", () => {
   it.scopedLive("shows the key of a new one, and sends it no credential before that is confirmed", () =>

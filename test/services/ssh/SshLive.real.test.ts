@@ -1,10 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { makeLineLimit } from "../../../src/services/ssh/AnswerLimit.ts"
-import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { realSsh, RealSshd, run, startSshd } from "../../fixtures/network/openssh.ts"
-import type { SshUser } from "../../fixtures/network/openssh.ts"
+import { makeLineLimit, Ssh } from "../../../src/services/ssh/Ssh.ts"
+import { realSsh, RealSshd, run, type SshUser, startSshd } from "../../fixtures/network/openssh.ts"
 import { command, eventually, liveSsh } from "./live.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -208,6 +206,8 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
         for (let round = 0; round < 3; round++) {
           expect((yield* exec(user.access(), command("echo $PPID"))).code).toBe(0)
           yield* breakConnection(user)
+          // This process hears of it a moment after the server's is gone.
+          yield* Effect.sleep("300 millis")
         }
       }))
 

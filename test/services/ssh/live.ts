@@ -1,19 +1,17 @@
 import { NodeContext } from "@effect/platform-node"
 import { Effect, Layer, Schedule } from "effect"
 import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
-import type { RemoteCommand } from "../../../src/services/ssh/RemoteCommand.ts"
-import type { Sftp } from "../../../src/services/ssh/Sftp.ts"
-import { SftpLive } from "../../../src/services/ssh/SftpLive.ts"
-import type { Ssh } from "../../../src/services/ssh/Ssh.ts"
+import { type Sftp, SftpLive } from "../../../src/services/ssh/Sftp.ts"
+import type { RemoteCommand, Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { SshLive } from "../../../src/services/ssh/SshLive.ts"
-import { HostKeysTest } from "../../layers/HostKeysTest.ts"
+import { hostKeysTest } from "../../../src/testing/SshTest.ts"
 
 /** Commands and file transfer over connections of their own, with host keys in memory. */
 export const liveSsh = (knownHosts = ""): Layer.Layer<Ssh | Sftp> =>
   Layer.fresh(
     Layer.mergeAll(SshLive, SftpLive).pipe(
       Layer.provide(ConnectionsLive),
-      Layer.provide(HostKeysTest(knownHosts)),
+      Layer.provide(hostKeysTest(knownHosts)),
       Layer.provide(NodeContext.layer)
     )
   )

@@ -6,10 +6,10 @@ import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd } from "../../fixtures/network/openssh.ts"
 import type { SshUser } from "../../fixtures/network/openssh.ts"
 import { patience } from "../../fixtures/patience.ts"
-import { thorough } from "../../fixtures/thorough.ts"
+import { slow } from "../../fixtures/thorough.ts"
 import { command, liveSsh } from "./live.ts"
 
-const wanted = thorough
+const wanted = slow
 const title = wanted
   ? realSsh.title("a server that stops answering")
   : "a server that stops answering (BERTH_SLOW_TESTS=1)"
@@ -36,7 +36,7 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
           expect(error).toMatchObject({ _tag: "ConnectionLost", reason: "it stopped answering" })
         }
         expect((yield* exec(user.access(), command("echo back"))).stdout).toBe("back\n")
-      }), 60_000)
+      }), 60_000 * patience)
 
     it.scoped("does not hold up those who come later when its commands never end", () =>
       Effect.gen(function*() {
@@ -56,7 +56,7 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
         ))
         expect(exits.map((exit) => exit.stdout)).toEqual(exits.map(() => "served\n"))
         expect(Duration.toSeconds(took)).toBeLessThan(15 * patience)
-      }), 60_000)
+      }), 60_000 * patience)
 
     it.scoped("loses its idle connection, unseen by the next command", () =>
       Effect.gen(function*() {
@@ -67,6 +67,6 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
         yield* Effect.sleep("22 seconds")
         const exit = yield* exec(user.access(), command("echo back")).pipe(Effect.timeout("5 seconds"))
         expect(exit.stdout).toBe("back\n")
-      }), 60_000)
+      }), 60_000 * patience)
   })
 })

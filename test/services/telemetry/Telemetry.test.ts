@@ -1,10 +1,10 @@
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Redacted, Ref, Scope, TestClock } from "effect"
 import { Post } from "../../../src/services/notify/Post.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { InstanceLive } from "../../../src/services/runs/Runs.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
 import { Telemetry, TelemetryLive } from "../../../src/services/telemetry/Telemetry.ts"
-import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
+import { type SettingsFixture, settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 it.effect("exports for as long as the settings name a collector, and to the one that they name", () =>
   Effect.gen(function*() {
@@ -39,7 +39,7 @@ it.effect("exports for as long as the settings name a collector, and to the one 
       Effect.gen(function*() {
         yield* Ref.set(named, fixture)
         yield* TestClock.adjust("11 seconds")
-        yield* Effect.promise(() => import("../../../src/services/telemetry/openExporter.ts"))
+        yield* Effect.promise(() => import("../../../src/services/telemetry/export.ts"))
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
         sent.length = 0
         yield* deployed

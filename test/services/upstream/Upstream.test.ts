@@ -2,10 +2,8 @@ import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse
 import { describe, it } from "@effect/vitest"
 import { Array, Clock, Duration, Effect, Either, Fiber, Layer, Redacted, TestClock } from "effect"
 import { expect } from "vitest"
-import { withAnswerBudget } from "../../../src/services/upstream/answerBudget.ts"
-import { Upstream, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
-import type { UpstreamCall } from "../../../src/services/upstream/UpstreamCall.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { Upstream, type UpstreamCall, UpstreamLive, withAnswerBudget } from "../../../src/services/upstream/Upstream.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 const settings = settingsTest({ "gitHost.webhookSecret": Redacted.make("hook/secret") })
 

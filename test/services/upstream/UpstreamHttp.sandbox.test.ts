@@ -2,13 +2,10 @@ import { describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"
-import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
-import { makePlatformDouble, type PlatformDouble } from "../../../src/sandbox/platformDouble.ts"
-import { listenOnLoopback } from "../../../src/sandbox/ports/loopback.ts"
-import { BoundedClient } from "../../../src/services/upstream/boundedClient.ts"
-import { Upstream, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
-import type { UpstreamCall } from "../../../src/services/upstream/UpstreamCall.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { HttpFault, listenOnLoopback } from "../../../src/sandbox/httpDouble.ts"
+import { makePlatformDouble, type PlatformDouble } from "../../../src/sandbox/platform.ts"
+import { BoundedClient, Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 const token = Redacted.make("the-token")
 const call: Omit<UpstreamCall, "base"> = {

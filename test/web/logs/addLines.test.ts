@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { mergeLogLines, type ShownLine } from "../../../src/web/logs/shownLine.ts"
+import { mergeLogLines, type ShownLine } from "../../../src/web/logs/useLogs.ts"
 
 let keys = 0
 const line = (ms: number, text = String(ms)): ShownLine => ({

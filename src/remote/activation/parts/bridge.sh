@@ -15,8 +15,8 @@ run_bridge() {
     case $taken in *" $(printf '%04X' "$bridge_port") "*) continue ;; esac
     attempts=$((attempts - 1))
     printf 'bridge\t%s\t%s\t%s\t%s\n' "$1" "$2" "$5" "$bridge_port" >>.berth/bridge || return 1
-    said=$(compose -f "$compose_file" run -d -T --no-deps --name "$2" --label "berth.bridge=$run" -p "${3:+$3:}$bridge_port:$4" "$1" 2>&1 </dev/null) && return 0
-    as_root docker rm -fv "$2" >/dev/null 2>&1 </dev/null
+    said=$(compose_stack "$compose_file" run -d -T --no-deps --name "$2" --label "berth.bridge=$run" -p "${3:+$3:}$bridge_port:$4" "$1" 2>&1 </dev/null) && return 0
+    docker_quietly rm -fv "$2"
     case $said in *"already allocated"* | *"address already in use"*) ;; *) printf '%s\n' "$said"; return 1 ;; esac
   done
   echo "no port from $6 to $7 is free for a second container of $1 (deploy.bridgePorts)"
@@ -39,7 +39,7 @@ bridge_names() { awk -F '\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth
 take_back() {
   if ! grep -q "^proxy$tab" .berth/bridge 2>/dev/null; then
     # shellcheck disable=SC2046 # A list of names.
-    as_root docker rm -fv $(bridge_names) >/dev/null 2>&1 </dev/null
+    docker_quietly rm -fv $(bridge_names)
     rm -f .berth/bridge .berth/leadBack.sh
   fi
   rm -f .berth/waiting .berth/go .berth/stop
@@ -47,22 +47,6 @@ take_back() {
   restore_files
   restore_names .berth/names
   failed bridge yes
-}
-await_go() {
-  looks=0
-  while [ -e .berth/waiting ]; do
-    if [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ] && rm .berth/waiting 2>/dev/null; then
-      said="it was taken back"
-      return 1
-    fi
-    looks=$((looks + 1))
-    if [ $((looks % 10)) = 0 ] && flock -n .berth/lock true 2>/dev/null && rm .berth/waiting 2>/dev/null; then
-      said="nobody was waiting for it any more"
-      return 1
-    fi
-    sleep 0.2 2>/dev/null || sleep 1
-  done
-  [ -e .berth/go ] || { said=".berth/waiting is gone"; return 1; }
 }
 if [ -n "$(about bridge)" ]; then
   printf 'step\tbridge\n'
@@ -73,9 +57,5 @@ if [ -n "$(about bridge)" ]; then
   # shellcheck disable=SC2046 # A list of names.
   inspect $(bridge_names)
   grep "^bridge$tab" .berth/bridge
-  said="so .berth/waiting could not be noted"
-  : >.berth/waiting || take_back
-  printf 'step\tswitch\n'
-  await_go || take_back
-  rm -f .berth/go .berth/stop
+  pause switch || take_back
 fi

@@ -2,7 +2,7 @@
 # Removes names of the archive that did not exist before a failed load.
 forget_names() {
   for name in $subjects; do
-    cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || as_root docker rmi "$name" </dev/null >/dev/null 2>&1
+    cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || docker_quietly rmi "$name"
   done
 }
 # failed STEP RESTORED: prints these and whether any version ran before, followed by the output. Also saves the output

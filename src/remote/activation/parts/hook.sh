@@ -10,7 +10,7 @@ run_hook() {
   while IFS= read -r argument; do set -- "$@" "${argument#x}"; done <<ARGUMENTS
 $(about argument)
 ARGUMENTS
-  compose -f "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \
+  compose_stack "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \
     -e "BERTH_RUN=$run" -e BERTH_HOOK=beforeStart "$hook_service" "$@" </dev/null
 }
 is_stopped() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }

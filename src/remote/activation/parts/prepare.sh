@@ -19,25 +19,38 @@ platform=$2
 files_staged=$3
 names=$4
 shift 4
-# Stdin begins with the size of the release's manifest, a line break and the manifest; an archive may follow.
-IFS= read -r manifest_size || :
-manifest=
-case $manifest_size in
-  "" | 0 | *[!0-9]*) ;;
-  *)
-    manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
-    manifest=${manifest%x}
-    # The caller disconnected before the manifest was complete.
-    [ "$(printf '%s' "$manifest" | wc -c)" -eq "$manifest_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; } ;;
-esac
+# Stdin begins with the size of the release's manifest, a line break and the manifest; other parts and an archive may
+# follow. read_part: reads such a part.
+read_part() {
+  part=
+  IFS= read -r part_size || :
+  case $part_size in "" | 0 | *[!0-9]*) return ;; esac
+  part=$(dd "bs=$part_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
+  part=${part%x}
+  # The caller disconnected before the part was complete.
+  [ "$(printf '%s' "$part" | wc -c)" -eq "$part_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; }
+}
+read_part
+manifest=$part
 tab=$(printf '\t')
 # about KEY: prints the manifest's values for a key, one per line.
 about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+# With a `check` line, what the plan was made of follows, and the functions that compare it: checkCompose.sh.
+checking=$(about check)
+check_warning=
+if [ -n "$checking" ]; then
+  read_part
+  # shellcheck disable=SC2034 # For these functions.
+  check_expected=$part
+  read_part
+  eval "$part"
+fi
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
 rm -rf "$staged" "$previous"
+rm -f .berth/stack.before .berth/remount
 # note NAME: saves stdin in .berth. Nothing is started on a full disk, because nothing could be restored without these
 # files; cat reports the error if the shell does not.
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
@@ -87,7 +100,7 @@ files_there=$(($(wc -l <.berth/files)))
   echo "$(pwd)/.berth/incoming has $files_there files where $files_staged were put: somebody has changed it, so try again" >&2
   give_up
 }
-printf '%s\n' "$restore" | note restore.sh || give_up
+printf '%s\n' '#!/bin/sh' "$alone" "$functions" "$by_hand" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
 rm -f .berth/containers .berth/said
@@ -97,8 +110,8 @@ came_to begun || give_up
 
 containers() {
   case $compose_kind in
-    v1) compose -f "$1" ps -q 2>/dev/null </dev/null ;;
-    *) compose -f "$1" ps -aq 2>/dev/null </dev/null ;;
+    v1) compose_stack "$1" ps -q 2>/dev/null </dev/null ;;
+    *) compose_stack "$1" ps -aq 2>/dev/null </dev/null ;;
   esac
 }
 # Containers of the project that the last deploy started: asking Docker is faster than asking compose.
@@ -120,7 +133,7 @@ containers_here() {
 
 # Current containers and image names, which a failure restores. Compose is slow and not needed before the start, so
 # this runs while the image is loaded.
-old_file=$(any_compose_file "$compose_file")
+old_file=$(stack_file "$compose_file")
 inspect_before() {
   old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
   printf '%s\n' "$old" | note old || return 1
@@ -137,3 +150,4 @@ wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
 # Each image gets an additional name until the end.
 [ "$store" != containerd ] || sort -u .berth/names | keep_images
+[ -z "$checking" ] || check_begin || give_up

@@ -27,12 +27,13 @@ images_now() {
 # it did not exist before, or if Berth has brought it earlier, in any directory.
 describe_images() {
   berths=" $(awk -F '\t' '$1 == "image" && $4 == "brought" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
+  adopted=" $(awk -F '\t' '$1 == "image" && $4 == "kept" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
   if [ "$source" = names ]; then
     for id in $ids; do
       case $berths in *" $id "*) ;; *) list_images >.berth/present 2>/dev/null; break ;; esac
     done
   fi
-  images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v own="$release_prefix" '
+  images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" '
     BEGIN {
       while ((getline line < ".berth/present") > 0) {
         if (line == "ok") listed = 1
@@ -49,42 +50,20 @@ describe_images() {
     {
       is_known = index(berths, " " $1 " ") > 0
       brought = index(of_archive, " " $2 " ") > 0 && (is_known || listed && ($1 in ours || !($1 in here)))
-      print "image\t" $1 "\t" $2 "\t" (brought ? "brought" : "found")
+      print "image\t" $1 "\t" $2 "\t" (brought ? "brought" : index(adopted, " " $1 " ") > 0 ? "kept" : "found")
       hex = $1
       sub(/^sha256:/, "", hex)
       name = own substr(hex, 1, 12)
       if (brought && (listed ? meaning[name] != $1 : !is_known)) print "tag\t" $1 "\t" name
     }'
 }
-# keep_files OPTIONS: copies the files named on stdin; fails if cp does not support --parents.
-# shellcheck disable=SC2016 # The other shell expands it.
-keep_files() { tr '\n' '\0' | xargs -0 -r sh -c 'cp "$0" --parents -- "$@" .berth/releases/.new/files' "$1"; }
-copied() { for kind in compose env file; do about "$kind"; done; }
-# Large files become hard links, which take no space and are safe because files are not edited in place.
 record() {
-  new=.berth/releases/.new
-  rm -rf "$new"
-  mkdir -p "$new/files" || return 1
   described=$(describe_images)
   printf '%s\n' "$described" | sed -n "s/^tag$tab//p" | while read -r id name; do
     as_root docker tag "$id" "$name" </dev/null >/dev/null
   done
-  {
-    printf 'at\t%s\nrun\t%s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$run"
-    printf '%s\n' "$described" | grep "^image$tab"
-    printf '%s\n' "$manifest"
-  } | cat >"$new/note" || return 1
-  if ! { copied | keep_files -p && about large | keep_files -pl; } 2>/dev/null; then
-    rm -rf "$new/files"
-    mkdir "$new/files" || return 1
-    { copied; about large; } | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$new/files" || return 1
-  fi
-  [ "$(find "$new/files" -type f | wc -l)" -eq "$({ copied; about large; } | sort -u | wc -l)" ] ||
-    { echo "not all of its files could be copied" >&2; return 1; }
-  printf '%s\n' "$1" | cat >.berth/releases/last && printf '%s\n' "$1" | cat >.berth/current.new || return 1
-  mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
+  write_release "$1" "$described"
 }
-next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 number_of() { about "$1" | grep -x '[0-9]*'; }
 # Prints a `release` line with the number of the recorded release, or an `unkept` line with the reason why there is
 # none, and a `before` line with the number of the previous release.

@@ -3,7 +3,7 @@
 printf 'step\tstart\n'
 start() {
   [ -n "$placed" ] || place || return 1
-  compose -f "$compose_file" up -d </dev/null
+  compose_stack "$compose_file" up -d </dev/null && remount kept
 }
 if ! said=$(report started start); then
   note_brought 2>/dev/null
@@ -15,10 +15,14 @@ fi
 printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
   -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
   head -n 20 | cut -c 1-1000
+[ -z "$check_warning" ] || printf 'warning\t%s\n' "$check_warning"
 while IFS= read -r name; do
   [ ! -f "$previous/$name" ] || printf 'removed\t%s\n' "$name"
 done <.berth/gone
 cp .berth/brought .berth/deployed
+is_other_stack=
+cmp -s .berth/stack .berth/stack.before || is_other_stack=yes
+rm -f .berth/stack.before
 printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
 # Leaves at most one archive in the directory: the loaded one.
@@ -39,8 +43,9 @@ settle_archive() {
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
   { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
-# The compose file and .env determine the project name.
-if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
+# The compose files and the variables determine the project name.
+names_project() { printf '%s\n' "./$compose_file" ./.env; { about compose; about variables; } | sed 's,^,./,'; }
+if names_project | grep -qxF -f - .berth/files || grep -qxF .env .berth/gone || [ -n "$is_other_stack" ] || ! now=$(known_containers); then
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi

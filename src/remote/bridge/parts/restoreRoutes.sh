@@ -109,7 +109,7 @@ restore_routes() {
   settle=$(noted here | tail -n 1)
   if [ -n "$(noted proxy)" ]; then
     [ -n "$settle" ] || { tell_of_bridges; return 0; }
-    all_served || compose -f "$(any_compose_file)" up -d >/dev/null 2>&1 </dev/null
+    all_served || compose_stack "$(stack_file compose.yml)" up -d >/dev/null 2>&1 </dev/null
     all_served || { tell_of_bridges; echo "$(pwd): nothing listens on the port of the stack, so the requests were not led back" >&2; return 1; }
     umask 077
     edit_back "$(noted proxy | tail -n 1 | cut -f 3-)" "$(noted proxy | tail -n 1 | cut -f 2)"

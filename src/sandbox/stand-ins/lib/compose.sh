@@ -237,6 +237,7 @@ compose_config() {
     --images) while next_service; do printf '%s\n' "$asked"; done <"$work/services" ;;
     -q | --quiet) ;;
     "") cat "$file" ;;
+    --format) [ "${2:-}" = json ] || unclear compose config "$@"; DIRECTORY=$directory awk -f "$lib/config.awk" "$work/compose" ;;
     *) unclear compose config "$@" ;;
   esac
 }

@@ -20,11 +20,22 @@ as_root() {
 berth_sudo() (
   berth_umask=$(umask)
   umask 077
-  berth_dir=$(mktemp -d "$HOME/.berth.XXXXXX" 2>/dev/null) || berth_dir=$(mktemp -d /tmp/.berth.XXXXXX) || exit 1
-  trap 'rm -rf "$berth_dir"' EXIT
-  [ -n "${berth_ignores:-}" ] || trap 'exit 129' HUP
-  trap 'exit 130' INT
-  [ -n "${berth_ignores:-}" ] || trap 'exit 143' TERM
+  berth_dir=
+  # Each trap cleans up by itself: a second signal may end the shell while it runs another one.
+  # shellcheck disable=SC2016 # The traps expand it.
+  berth_clean='trap "" HUP INT TERM; [ -z "$berth_dir" ] || rm -rf "$berth_dir"'
+  # shellcheck disable=SC2064 # The text that each contains is constant.
+  {
+    trap "$berth_clean" EXIT
+    [ -n "${berth_ignores:-}" ] || trap "$berth_clean; exit 129" HUP
+    trap "$berth_clean; exit 130" INT
+    [ -n "${berth_ignores:-}" ] || trap "$berth_clean; exit 143" TERM
+  }
+  # A signal meanwhile ends the shell once it knows the directory.
+  berth_dir=$(
+    trap '' HUP INT TERM
+    mktemp -d "$HOME/.berth.XXXXXX" 2>/dev/null || mktemp -d /tmp/.berth.XXXXXX
+  ) || exit 1
   # shellcheck disable=SC2016 # That program expands them.
   printf '%s\n' '#!/bin/sh' 'rm -f "$0"' 'printf "%s\n" "$BERTH_PASSWORD"' >"$berth_dir/askpass" || exit 1
   chmod 700 "$berth_dir/askpass"

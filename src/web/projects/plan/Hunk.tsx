@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state"
 import { EditorView, lineNumbers } from "@codemirror/view"
 import { tags } from "@lezer/highlight"
 import { useEffect, useRef } from "react"
-import type { DiffHunk as Lines } from "./hunks.ts"
+import { type DiffHunk } from "./hunks.ts"
 
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "light-dark(#1b4fb3, #86aefc)" },
@@ -34,7 +34,9 @@ const look = EditorView.theme({
 })
 
 /** Hunk of a diff. Renders in a shadow root: its styles come by script, and the page's CSP forbids style elements. */
-export const Hunk = ({ hunk: { after, before, start }, label }: { readonly hunk: Lines; readonly label: string }) => {
+export const Hunk = (
+  { hunk: { after, before, start }, label }: { readonly hunk: DiffHunk; readonly label: string }
+) => {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const host = place.current

@@ -1,21 +1,28 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { ReactNode } from "react"
-import type { ChangedFile } from "../../../schema/deploy/ChangedFile.ts"
-import type { ContainerPlan, PlannedFile } from "../../../schema/deploy/ContainerPlan.ts"
-import { describeHook } from "../../../schema/deploy/describeHook.ts"
-import { filterChangedParts } from "../../../schema/deploy/plannedChanges.ts"
-import { isPullNote } from "../../../schema/deploy/pullNote.ts"
-import type { ComparedFile, Comparison } from "../../../schema/projects/Compare.ts"
-import { formatBytes } from "../../../schema/words/formatBytes.ts"
-import { formatCount } from "../../format/format.ts"
-import { Age } from "../../ui/Age.tsx"
-import { Icon } from "../../ui/Icon.tsx"
-import { Empty, Loading, Warnings } from "../../ui/Notes.tsx"
-import { Panel } from "../../ui/Panel.tsx"
-import { ChangedFileRow } from "./ChangedFileRow.tsx"
-import { computeChangedVariables } from "./computeChangedVariables.ts"
-import { PlannedRow } from "./PlannedRow.tsx"
-import { PlannedServiceRow } from "./PlannedServiceRow.tsx"
+import { type ReactNode, useState } from "react"
+import { describePlannedBackup } from "../../../schema/backups.ts"
+import type { ComparedFile, Comparison } from "../../../schema/compare.ts"
+import {
+  type ChangedFile,
+  type ContainerPlan,
+  countChanges,
+  describeBuilder,
+  describeHook,
+  describeKeptData,
+  filterChangedParts,
+  isPullNote,
+  type PlannedFile
+} from "../../../schema/deploys.ts"
+import { withEnvironment } from "../../../schema/environments.ts"
+import type { LocalProject } from "../../../schema/projects.ts"
+import type { Run } from "../../../schema/runs.ts"
+import { type PlannedTarget, targetsAtOnce } from "../../../schema/targets.ts"
+import { describeProgram, listFurtherPrograms } from "../../../schema/trust.ts"
+import { formatBytes } from "../../../schema/words.ts"
+import { formatCount, limitConcurrency, useCall, useServers, useStartRun } from "../../service.ts"
+import { Age, Empty, Failure, Icon, Loading, Panel, Waiting, Warnings } from "../../ui/components.tsx"
+import { Confirm, useProtection } from "../../ui/dialogs.tsx"
+import { ChangedFileRow, computeChangedVariables, PlannedRow, PlannedServiceRow } from "./rows.tsx"
 
 /** File of the plan with its difference from the deployed one. */
 const withDifference = ({ change, name }: PlannedFile, compared: ComparedFile | undefined): ChangedFile => {
@@ -35,7 +42,8 @@ const Changes = ({ comparison, plan }: {
 }) => {
   const { files, images } = filterChangedParts(plan)
   const services = plan.services.filter(({ change }) => change !== "keep")
-  if (files.length + images.length + services.length === 0) {
+  const secrets = (plan.secrets ?? []).filter(({ change }) => change !== "same")
+  if (files.length + images.length + services.length + secrets.length === 0) {
     return (
       <Empty title="The server has what is here" icon="check">
         {formatCount(plan.files.length, "file")} compared by their hashes. A deploy starts the same stack again.
@@ -58,6 +66,15 @@ const Changes = ({ comparison, plan }: {
           kind="image"
           change={change}
           aside={<span>{formatBytes(bytesToSend)} to send</span>}
+        />
+      ))}
+      {secrets.map(({ change, name, services, source }) => (
+        <PlannedRow
+          key={`secret ${name}`}
+          name={name}
+          kind="secret"
+          change={change}
+          aside={<span>{[source, services.join(", ")].filter((text) => text !== "").join(" for ")}</span>}
         />
       ))}
       {services.map((service) => <PlannedServiceRow key={`service ${service.name}`} service={service} />)}
@@ -111,7 +128,101 @@ export const PlanPanel = ({ again, comparison, plan: { data, dataUpdatedAt, erro
           // A hook may contain the same command twice, so the index is the key.
           <PlannedRow key={`hook ${index}`} name={describeHook(hook)} kind="command" change="run" />
         ))}
+        {(data.backups ?? []).map((backup) => (
+          <PlannedRow key={`backup ${backup.item}`} name={describePlannedBackup(backup)} kind="backup" change="keep" />
+        ))}
+        {describeKeptData(data.references).map((kept) => <p key={kept} className="note quiet">{sentence(kept)}</p>)}
+        {describeBuilder(data).map((text) => <p key={text} className="note quiet">{sentence(text)}</p>)}
+        {listFurtherPrograms(data.programs).map((program) => (
+          <PlannedRow
+            key={`${program.kind} ${program.name}`}
+            name={describeProgram(program)}
+            kind="here"
+            change={program.kind === "link" ? "follow" : "run"}
+          />
+        ))}
       </>
     )}
   </Panel>
 )
+
+const refusalOf = ({ error, plan }: PlannedTarget): string | undefined => error ?? plan?.obstacles[0]
+
+const Target = ({ target }: { readonly target: PlannedTarget }) => {
+  const refusal = refusalOf(target)
+  const count = target.plan === null ? 0 : countChanges(target.plan)
+  return (
+    <li>
+      <span className="strong">{target.server}</span>
+      <span className={refusal === undefined ? "quiet" : "bad"}>
+        <code>{target.remotePath}</code>:{" "}
+        {refusal ?? (count === 0 ? "nothing differs, the same stack is started again" : formatCount(count, "change"))}
+      </span>
+    </li>
+  )
+}
+
+/** Plans the deploys to all targets of a project or to those on one server, asks once, and starts them as one run. */
+export const DeployTargets = ({ onClose, onStarted, project: { environment, name, path, targets = [] } }: {
+  readonly project: LocalProject
+  readonly onClose: () => void
+  readonly onStarted: (run: Run) => void
+}) => {
+  const stored = useServers().data ?? []
+  const [chosen, setChosen] = useState("")
+  const wanted = {
+    projectPath: path,
+    ...withEnvironment({ environment }),
+    ...chosen === "" ? {} : { servers: [chosen] }
+  }
+  const { data: plan, error } = useCall(
+    ["plan", path, "targets", environment, chosen],
+    (berth) => limitConcurrency(berth.planTargets({ payload: wanted }))
+  )
+  const { confirmation, field, isConfirmed } = useProtection(plan?.protected === true ? plan.environment : undefined)
+  const start = useStartRun((run) => {
+    onClose()
+    onStarted(run)
+  })
+  const failure = start.error ?? error
+  const planned = plan?.targets ?? []
+  const isReady = planned.length > 0 && planned.every((target) => refusalOf(target) === undefined)
+  return (
+    <Confirm
+      title={`Deploy ${name} to its servers?`}
+      action={plan === undefined ? "Planning …" : `Deploy to ${formatCount(planned.length, "target")}`}
+      disabled={start.isPending || !isReady || !isConfirmed}
+      stays
+      onClose={onClose}
+      onConfirm={() =>
+        start.mutate((berth) =>
+          berth.deployTargets({
+            payload: {
+              ...wanted,
+              ...confirmation,
+              planHash: plan?.planHash ?? null
+            }
+          })
+        )}
+    >
+      <select className="select" aria-label="Targets" value={chosen} onChange={({ target }) => setChosen(target.value)}>
+        <option value="">all targets</option>
+        {[...new Set(targets.map(({ serverId }) => serverId))].map((id) => (
+          <option key={id} value={id}>{stored.find((server) => server.id === id)?.name ?? id}</option>
+        ))}
+      </select>
+      <Failure error={failure} />
+      {plan === undefined && failure === null ? <Waiting what="the plans" /> : null}
+      <ul className="what">
+        {planned.map((target) => <Target key={`${target.serverId} ${target.remotePath}`} target={target} />)}
+      </ul>
+      {field}
+      <p className="quiet">
+        {plan?.parallel === true
+          ? `Up to ${targetsAtOnce} at once; none begins after a failure.`
+          : "One after the other, until one fails or is not healthy."}{" "}
+        Each is a run of its own. If anything has moved since these plans were made, nothing is changed.
+      </p>
+    </Confirm>
+  )
+}

@@ -1,4 +1,4 @@
-/** Words and signs for changes of files, images and services. */
+/** Words and signs for changes of files, images, services and secrets. */
 export const changeWords = {
   new: ["good", "+", "is new"],
   changed: ["warn", "~", "changes"],
@@ -7,6 +7,9 @@ export const changeWords = {
   create: ["good", "+", "is created"],
   recreate: ["warn", "~", "is made anew"],
   remove: ["bad", "−", "is removed"],
+  gone: ["bad", "−", "is removed"],
+  unknown: ["", "?", "is resolved by a deploy"],
   keep: ["", "=", "runs on"],
-  run: ["", ">", "is run"]
+  run: ["", ">", "is run"],
+  follow: ["", ">", "is followed"]
 } as const

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, FastCheck, Fiber, Schema, TestClock } from "effect"
-import { awaitHealth } from "../../../../src/pipelines/activation/health/awaitHealth.ts"
-import { parseInspect } from "../../../../src/remote/stack/inspectCommand.ts"
-import type { ServerAccess } from "../../../../src/schema/servers/Server.ts"
-import { SshAsked, SshTest } from "../../../layers/SshTest.ts"
+import { awaitHealth } from "../../../../src/pipelines/activation/health.ts"
+import { parseInspect } from "../../../../src/remote/stack.ts"
+import type { ServerAccess } from "../../../../src/schema/servers.ts"
+import { SshAsked, sshTest } from "../../../../src/testing/SshTest.ts"
 
 const main: ServerAccess = {
   id: "1",
@@ -46,7 +46,7 @@ const awaited = (looks: ReadonlyArray<Look>, exits = "") =>
     const health = yield* Fiber.join(waiting)
     const asked = (yield* yield* SshAsked).map(({ what }) => what)
     return { health, last, asked }
-  }).pipe(Effect.provide(SshTest({
+  }).pipe(Effect.provide(sshTest({
     "looking at the containers": looks.length === 1
       ? [{ stdout: looks.map(printed).join("") }]
       : looks.slice(1).map((look) => ({ stdout: printed(look) })),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import type { RememberedContainer } from "../../../../src/pipelines/activation/health/rememberStates.ts"
 import {
   computeContainerStatus,
   computeStackStatus,
   describeComplaints,
+  type RememberedContainer,
   stableAfterMillis
-} from "../../../../src/pipelines/activation/health/stackHealth.ts"
+} from "../../../../src/pipelines/activation/health.ts"
 
 const state = (overrides: Partial<RememberedContainer> = {}): RememberedContainer => ({
   id: "1",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { isOverlapping, listPublishedPorts } from "../../../../src/pipelines/projects/compose/publishedPorts.ts"
+import { isOverlapping, listPublishedPorts } from "../../../../src/pipelines/projects/compose.ts"
 
 const ports = (...written: ReadonlyArray<unknown>) => listPublishedPorts(written, (text) => text)
 const tcp = (first: number, last = first, address = "") => ({ first, last, address, protocol: "tcp" })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { parseServiceDefinitions } from "../../../../src/pipelines/projects/compose/serviceDefinitions.ts"
+import { parseServiceDefinitions } from "../../../../src/pipelines/projects/compose.ts"
 
 const web = (compose: string, env = "") => parseServiceDefinitions(compose, env).get("web")?.text
 

@@ -1,9 +1,9 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
+import { upsertApp } from "../../../../src/pipelines/upsert/upsert.ts"
 import { LocalFiles } from "../../../../src/services/local/LocalFiles.ts"
-import { ProxyFileText } from "../../../layers/ProxyFileTest.ts"
+import { ProxyFileText } from "../../../../src/testing/SshTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../../layers/worlds/memoryWorld.ts"
 import { plainFile, routersOf, serviceOf } from "../../routes/proxyFiles.ts"
 

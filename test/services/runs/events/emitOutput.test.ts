@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted, Ref, Stream, TestClock } from "effect"
-import { countBytes } from "../../../../src/services/runs/events/countBytes.ts"
-import { emitOutput } from "../../../../src/services/runs/events/emitOutput.ts"
+import { countBytes, emitOutput } from "../../../../src/services/runs/events.ts"
 import { makeSteps, Steps, type StepStore } from "../../../../src/services/runs/Steps.ts"
-import { settingsTest } from "../../../layers/SettingsTest.ts"
+import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
 
 /** A recorder, and what it was told. */
 const recorder = Effect.gen(function*() {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Ref, TestClock } from "effect"
-import type { RunEvent } from "../../../../src/schema/runs/Run.ts"
-import { makeEventLog } from "../../../../src/services/runs/events/eventLog.ts"
-import { makeOutputLog } from "../../../../src/services/runs/events/outputLog.ts"
+import type { RunEvent } from "../../../../src/schema/runs.ts"
+import { makeEventLog, makeOutputLog } from "../../../../src/services/runs/events.ts"
 
 /** A log of output, what was told so far, and what was kept. */
 const recorder = Effect.gen(function*() {

@@ -2,9 +2,9 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Context, Deferred, Duration, Effect, Exit, Layer, Option, Redacted, Schedule, Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { Client } from "pg"
-import { instanceLocks } from "../../../../src/services/state/postgres/pgLease.ts"
-import { openPgLink } from "../../../../src/services/state/postgres/pgLink.ts"
-import { makePgRunStore } from "../../../../src/services/state/postgres/pgRunStore.ts"
+import { instanceLocks, openPgLink } from "../../../../src/services/state/postgres/lease.ts"
+import { makePgRunStore } from "../../../../src/services/state/postgres/store.ts"
+import { patience } from "../../../fixtures/patience.ts"
 import { realPostgres, startPostgres } from "../../../fixtures/runs/postgres.ts"
 import { stored, storedRun as run } from "../../../fixtures/runs/storedRuns.ts"
 
@@ -119,7 +119,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           yield* query(address, "UPDATE instances SET expires_at = now() - interval '1 hour' WHERE id = 'one'")
           expect(yield* eventually(other.ownership.takeOver({ id, attempt: 1 }), Option.isSome)).toEqual(Option.some(2))
         }),
-      60_000
+      60_000 * patience
     )
 
     test.scoped("can neither hear nor send what processes tell each other", () =>
@@ -184,7 +184,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           yield* Effect.timeout(Deferred.await(hinted), "10 seconds")
           expect(yield* Deferred.isDone(lost)).toBe(false)
         }),
-      60_000
+      60_000 * patience
     )
   })
 })

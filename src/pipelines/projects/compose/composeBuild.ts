@@ -1,0 +1,71 @@
+import { Array, Predicate } from "effect"
+import { interpolate } from "../interpolate.ts"
+import { type ComposeSource, joinRelative, listFieldParts, type PartPath, type ServicePart } from "./composeSources.ts"
+
+/** `build:` section of a service in one compose file; a context alone counts as a section with that key. */
+interface BuildPart {
+  readonly from: ComposeSource
+  readonly path: PartPath
+  readonly written: unknown
+}
+
+/** `build:` section of a service over all compose files. */
+export interface BuildDefinition {
+  readonly merged: unknown
+  /** Part whose value of a key counts; the last one for a key that none has. */
+  readonly partOf: (key: string) => BuildPart
+}
+
+/** Keys whose entries compose adds to those of an earlier file; other keys of a later file replace them. */
+const separators: Readonly<Record<string, RegExp>> = { args: /=/, labels: /=/, extra_hosts: /[=:]/ }
+
+/** Entries as a map, from a map or from a list of `A=b`. */
+const toEntries = (value: unknown, separator: RegExp): ReadonlyArray<readonly [name: string, value: unknown]> =>
+  Predicate.isRecord(value) ? Object.entries(value) : Array.isArray(value)
+    ? value.map((each) => {
+      const text = String(each)
+      const at = text.search(separator)
+      return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]
+    })
+    : []
+
+const mergeSections = (before: unknown, part: unknown): unknown => {
+  if (!Predicate.isRecord(before) || !Predicate.isRecord(part)) return part
+  const mergeKey = (key: string) => {
+    const [under, over] = [before[key], part[key]]
+    if (Predicate.isNullable(over) || Predicate.isNullable(under)) return over ?? under
+    const separator = Object.hasOwn(separators, key) ? separators[key] : undefined
+    return separator === undefined
+      ? over
+      : Object.fromEntries([...toEntries(under, separator), ...toEntries(over, separator)])
+  }
+  return Object.fromEntries(
+    Array.dedupe([...Object.keys(before), ...Object.keys(part)]).map((key) => [key, mergeKey(key)])
+  )
+}
+
+/** Merges the `build:` sections of a service as compose does; undefined without one. */
+export const mergeBuild = (parts: ReadonlyArray<ServicePart>): BuildDefinition | undefined => {
+  const sections = listFieldParts(parts, "build").map(({ fields: { build }, from, path }): BuildPart => ({
+    from,
+    path: [...path, "build"],
+    written: Predicate.isString(build) ? { context: build } : build
+  }))
+  const last = sections.at(-1)
+  return last === undefined ? undefined : {
+    merged: sections.map(({ written }) => written).reduce(mergeSections),
+    partOf: (key) =>
+      sections.findLast(({ written }) => Predicate.isRecord(written) && Predicate.isNotNullable(written[key])) ?? last
+  }
+}
+
+/**
+ * Directory that a service is built from, relative to the project and without `./`; `.` for the project itself, and
+ * undefined for the address of a repository and for absolute paths.
+ */
+export const findBuildContext = ({ merged, partOf }: BuildDefinition): string | undefined => {
+  const context = Predicate.isRecord(merged) ? merged["context"] ?? "." : undefined
+  if (!Predicate.isString(context) || /^(?:[\w+.-]+:|\/|~|github\.com\/|[\w.-]+@)/.test(context)) return undefined
+  const { base, values } = partOf("context").from
+  return joinRelative(base, interpolate(context, values).text) || "."
+}

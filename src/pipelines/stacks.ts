@@ -1,0 +1,253 @@
+import type { Path } from "@effect/platform"
+import { Clock, Effect, Schema } from "effect"
+import { parseComposeError } from "../remote/activation.ts"
+import { type ContainerState, parseStack, type StackAnswer, stackCommand } from "../remote/stack.ts"
+import type { DeployLocked } from "../schema/deploys.ts"
+import { withEnvironment } from "../schema/environments.ts"
+import { type Run, type RunFailure, RunInterrupted } from "../schema/runs.ts"
+import type { RemoteCommandFailed, SshError } from "../schema/ssh.ts"
+import {
+  describeStack,
+  type Stack,
+  type StackAction,
+  StackFailed,
+  StackMissing,
+  type StackRemoval,
+  type StackRequest,
+  StackResult
+} from "../schema/stacks.ts"
+import { pluralize } from "../schema/words.ts"
+import type { LocalFiles } from "../services/local/LocalFiles.ts"
+import { type FileLocked, type Locks, makeRemotePathLock } from "../services/locks/Locks.ts"
+import { type Instance, Runs, type RunSpec } from "../services/runs/Runs.ts"
+import { executeStep, uncancellable } from "../services/runs/Steps.ts"
+import type { Settings } from "../services/settings/Settings.ts"
+import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
+import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome } from "./activation/health.ts"
+import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
+import { recoveryRetries } from "./activation/recover.ts"
+import { describeDockerRefusal, type PlaceRefused, resolvePlaceToChange } from "./servers/servers.ts"
+
+const mostNamed = 10
+
+const some = (names: ReadonlyArray<string>) =>
+  names.slice(0, mostNamed).join(", ") + (names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "")
+
+/** Past participle of each action, as the beginning of a sentence. */
+const doneWords = { stop: "Stopped", start: "Started", restart: "Restarted", remove: "Removed" } as const
+
+/** Describes the number of running containers as a sentence without its full stop; empty without containers. */
+const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
+  if (containers.length === 0) return ""
+  const running = containers.filter(({ status }) => status === "running" || status === "restarting").length
+  if (containers.length === 1) return running === 1 ? "Its container runs now" : "Its container does not run now"
+  const all = pluralize(containers.length, "container")
+  return running === 0
+    ? `None of its ${all} runs now`
+    : running === containers.length
+    ? `All of its ${all} run now`
+    : `${running} of its ${all} run now`
+}
+
+/** Describes the handling of a removed stack's volumes as a sentence without its full stop. */
+const describeVolumes = (volumes: boolean): string =>
+  volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
+
+/** Describes the things that a removal deleted and kept. */
+export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
+  [
+    removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
+    // Two releases may have used the same image name.
+    ...images.length === 0 ? [] : [`Images: ${some([...new Set(images)])}`],
+    ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
+    describeVolumes(volumes)
+  ].map((sentence) => `${sentence}.`).join(" ")
+
+/** Pulling images and stopping slow containers print nothing until they are done. */
+const timeout = "30 minutes"
+
+/**
+ * Runs an action on a stack, or inspects it before the action or after its end. Fails if there is no stack or the
+ * command failed.
+ */
+const runStackCommand = (
+  { remotePath, server }: Stack,
+  action: StackAction,
+  what: "do" | "look" | "settled",
+  volumes = false
+) =>
+  Effect.gen(function*() {
+    const command = stackCommand(what === "do" ? action : what, remotePath, server.useSudo, { volumes })
+    const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
+    const answer = parseStack(stdout)
+    if (code !== 0) {
+      const reason = describeDockerRefusal(scrubServerOutput(server, parseComposeError(stderr)), server)
+      const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
+      return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
+    }
+    if (what === "settled" && action === "remove") return answer
+    const needsContainers = action === "stop" || action === "restart"
+    if (answer.lacks === "stack" || (answer.lacks === "containers" && needsContainers)) {
+      return yield* new StackMissing({ remotePath, server: server.name, isEmpty: answer.lacks === "containers" })
+    }
+    return answer
+  })
+
+/** Waits until a started stack is healthy, or the timeout of its release has passed. */
+const awaitStackHealth = (stack: Stack, { containers }: StackAnswer) =>
+  Effect.gen(function*() {
+    if (containers.length === 0) {
+      return yield* new StackMissing({ remotePath: stack.remotePath, server: stack.server.name, isEmpty: true })
+    }
+    const names = [...new Set(containers.map(({ service }) => service))]
+    const services = names.map((name) => ({ name, builds: false, runs: true, envFiles: [] }))
+    return yield* awaitHealth(stack.server, services, containers, yield* readCurrentHealthOptions(stack))
+  })
+
+/** Recorded request, which lets another process finish the run. */
+export const StackRun = Schema.Struct({
+  serverId: Schema.String,
+  remotePath: Schema.String,
+  action: Schema.Literal("stop", "start", "restart", "remove"),
+  volumes: Schema.optionalWith(Schema.Boolean, { default: () => false }),
+  environment: Schema.optional(Schema.String)
+})
+export interface StackRun extends Schema.Schema.Type<typeof StackRun> {}
+
+/** Specification of a stack action's run, apart from its program. */
+export const buildStackSpec = (
+  stack: Stack,
+  request: StackRun
+): RunSpec<StackResult, typeof StackResult.Encoded> => ({
+  kind: "stack",
+  key: makeRemotePathLock(stack),
+  subject: {
+    serverId: stack.server.id,
+    remotePath: stack.remotePath,
+    action: request.action,
+    ...withEnvironment(request)
+  },
+  request,
+  result: StackResult,
+  afterRestart: "reconcile"
+})
+
+const running = ({ containers }: StackAnswer) => containers.filter(({ status }) => status === "running")
+
+/** True if the stack is in the target state of an action whose run began `millis` ago. */
+const isDone = (action: StackAction, answer: StackAnswer, millis: number): boolean => {
+  switch (action) {
+    case "remove":
+      return answer.lacks === "stack"
+    case "stop":
+      return running(answer).length === 0
+    case "start":
+      return running(answer).length > 0
+    case "restart":
+      return running(answer).length > 0 && running(answer).every(({ upMillis }) => upMillis <= millis)
+  }
+}
+
+const again = { stop: "Stop", start: "Start", restart: "Restart", remove: "Remove" } as const
+
+/** Recovers a stack action whose service ended: the server finishes it by itself, then its state is read. */
+export const reconcileStack = Effect.fn("reconcileStack")(
+  function*(stack: Stack, { action, volumes }: Pick<StackRun, "action" | "volumes">, left: Run) {
+    const { remotePath, server } = stack
+    const answer = yield* executeStep(
+      "reconcile",
+      Effect.retry(runStackCommand(stack, action, "settled"), {
+        schedule: recoveryRetries,
+        while: (error) => error._tag !== "StackMissing" && error._tag !== "StackFailed"
+      }),
+      ({ containers }) =>
+        action === "remove" && containers.length === 0 ? "the stack is gone" : describeRunning(containers)
+    ).pipe(Effect.mapError((error) => {
+      if (error._tag === "StackMissing") return error
+      const reason = error._tag === "StackFailed" ? error.reason : error.message
+      const state = "What the server was told it finishes by itself: the list of its containers shows what runs"
+      return new StackFailed({ action, remotePath, server: server.name, reason, state })
+    }))
+    const at = left.steps.find(({ status }) => status === "running")?.step ?? "its beginning"
+    const interrupted = (state: string) =>
+      new RunInterrupted({
+        kind: "stack",
+        step: at,
+        resumes: false,
+        state: `${state}. ${again[action]} it again where that is still wanted`
+      })
+    const millis = (yield* Clock.currentTimeMillis) - Date.parse(left.startedAt ?? left.requestedAt)
+    if (!isDone(action, answer, millis)) {
+      return yield* interrupted(describeRunning(answer.containers) || "It is still there, without containers")
+    }
+    const what = `${doneWords[action]} ${describeStack(stack)} while the service was started again`
+    if (action === "remove") {
+      return { success: true, status: "missing" as const, message: `${what}. ${describeVolumes(volumes)}.` }
+    }
+    if (action === "stop") {
+      return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
+    }
+    const health = yield* executeStep(
+      "health",
+      awaitStackHealth(stack, answer),
+      toHealthOutcome
+    )
+    // Containers may have been running before, so it is unknown if the start reached all of them.
+    if (action === "start" && health.status !== "healthy") {
+      return yield* interrupted(`The stack ${describeHealth(health)}`)
+    }
+    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
+  }
+)
+
+const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
+  Effect.gen(function*() {
+    // Checked before the lock, because locking creates a missing directory.
+    yield* executeStep("preflight", runStackCommand(stack, action, "look"), () => "the stack is there")
+    yield* acquireDeployLock(stack)
+    const answer = yield* uncancellable(executeStep(
+      action,
+      runStackCommand(stack, action, "do", volumes),
+      ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
+    ))
+    const what = `${doneWords[action]} ${describeStack(stack)}`
+    if (action === "remove") {
+      return { success: true, status: "missing" as const, message: `${what}. ${describeRemoval(answer, volumes)}` }
+    }
+    if (action === "stop") {
+      return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
+    }
+    const health = yield* executeStep(
+      "health",
+      awaitStackHealth(stack, answer),
+      toHealthOutcome
+    )
+    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
+  }).pipe(Effect.scoped)
+
+/**
+ * Stops, starts, restarts or removes the stack at a remote path, under its deploy lock. A removal deletes everything
+ * that Berth brought there, never `data/`, and volumes only on request.
+ */
+export const executeStackAction = Effect.fn("executeStackAction")(function*(
+  action: StackAction,
+  request: StackRequest | StackRemoval
+): Effect.fn.Return<
+  StackResult,
+  DeployLocked | FileLocked | PlaceRefused | RemoteCommandFailed | RunFailure | SshError | StackFailed | StackMissing,
+  Instance | LocalFiles | Locks | Path.Path | Runs | Settings | Ssh
+> {
+  const stack = yield* resolvePlaceToChange(request)
+  const { remotePath } = stack
+  const volumes = "volumes" in request && request.volumes === true
+  return yield* (yield* Runs).run(
+    buildStackSpec(stack, {
+      action,
+      remotePath,
+      serverId: stack.server.id,
+      volumes,
+      ...withEnvironment(stack)
+    }),
+    limitConcurrentDeploys(stack.server)(carryOut(stack, action, volumes))
+  )
+})

@@ -1,0 +1,81 @@
+// Generated from configHashes.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+cd "$(path_of "$1")" || exit 1
+project=$2
+files=$3
+shift 3
+find_compose
+[ "$compose_kind" = v1 ] || exit 0
+own=$#
+while [ "$own" -gt 0 ]; do
+word=$1
+shift
+if [ "$files" -gt 0 ]; then set -- "$@" -f "$word"; else set -- "$@" --profile "$word"; fi
+files=$((files - 1))
+own=$((own - 1))
+done
+compose "$@" -p "$project" config --hash '*' 2>/dev/null </dev/null | sed "s/^/hash$(printf '\\t')/"
+exit 0
+`

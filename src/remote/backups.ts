@@ -1,0 +1,263 @@
+import { Option } from "effect"
+import type { Backup, BackupTrigger, BackupVerified } from "../schema/backups.ts"
+import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
+import { script as backupScript } from "./backups/backup.sh.ts"
+import { script as listScript } from "./backups/listBackups.sh.ts"
+import { script as restoreScript } from "./backups/restore.sh.ts"
+import { script as verifyScript } from "./backups/verifyBackup.sh.ts"
+
+/** Item of a backup as the server's script reads it. */
+export interface PlannedItem {
+  readonly name: string
+  /** The service that it is dumped in, or the volume that is copied. */
+  readonly source: { readonly service: string } | { readonly volume: string }
+  /** Services that are stopped meanwhile; items with the same ones are of one moment. */
+  readonly stop: ReadonlyArray<string>
+  readonly allowEmpty: boolean
+  readonly dump: ReadonlyArray<string>
+  /** Command that proves that the dump on its stdin can be read. */
+  readonly check: ReadonlyArray<string>
+  readonly restore: ReadonlyArray<string>
+  /** True if its service is started again after a restore. */
+  readonly restarts: boolean
+}
+
+const controls = /[\u0000-\u001f\u007f]+/g
+const words = (key: string, name: string, command: ReadonlyArray<string>) =>
+  command.map((word) => `${key}\t${name}\tx${word}`)
+
+/**
+ * Lines of a backup's plan, which the script reads.
+ * @param notes lines of the backup's own manifest
+ * @param keep number of backups that remain; undefined keeps all
+ */
+export const formatBackupPlan = (
+  items: ReadonlyArray<PlannedItem>,
+  notes: ReadonlyArray<string>,
+  keep: number | undefined
+): ReadonlyArray<string> => [
+  ...items.flatMap(({ allowEmpty, check, dump, name, source, stop }) => [
+    [
+      "item",
+      name,
+      ..."service" in source ? ["exec", source.service] : ["volume", source.volume],
+      stop.length === 0 ? "-" : [...new Set(stop)].sort().join(","),
+      allowEmpty ? "yes" : "no"
+    ].join("\t"),
+    ...words("word", name, dump),
+    ...words("check", name, check)
+  ]),
+  ...notes.map((line) => `note\t${line}`),
+  ...keep === undefined ? [] : [`keepBackups\t${keep}`]
+]
+
+/** Notes about the caller and the items, by which a later restore needs no project. */
+export const formatBackupNotes = (by: string, definition: string): ReadonlyArray<string> => [
+  `by\t${by.replaceAll(controls, " ")}`,
+  `definition\t${definition}`
+]
+
+/** Takes a backup of a stack; it runs to its end by itself. */
+export const backupCommand = (
+  remotePath: string,
+  trigger: BackupTrigger,
+  run: string,
+  plan: ReadonlyArray<string>,
+  sudo: boolean
+): RemoteCommand => ({
+  what: "taking a backup",
+  script: backupScript,
+  args: [remotePath, trigger, run],
+  stdin: `${plan.join("\n")}\nplan\tend`,
+  sudo
+})
+
+/** Result of taking a backup. */
+export interface TakenBackup {
+  /** Its number; none if there was nothing to keep yet. */
+  readonly id: Option.Option<string>
+  readonly taken: ReadonlyArray<{ readonly name: string; readonly bytes: number; readonly seconds: number }>
+  /** Items that are not there yet, and remarks about the others, in words. */
+  readonly remarks: ReadonlyArray<string>
+  readonly dropped: ReadonlyArray<string>
+  /** Reason for a failure; empty if there is none. */
+  readonly why: string
+}
+
+/** Parses the answer of a backup. */
+export const parseTaken = (lines: ReadonlyArray<string>): TakenBackup => {
+  const rows = lines.map((line) => line.split("\t"))
+  const of = (key: string) => rows.flatMap(([label, ...rest]) => label === key ? [rest] : [])
+  return {
+    id: Option.fromNullable(of("backup")[0]?.[0]),
+    taken: of("taken").map(([name = "", bytes, seconds]) => ({
+      name,
+      bytes: Number(bytes) || 0,
+      seconds: Number(seconds) || 0
+    })),
+    remarks: [...of("skipped"), ...of("remark")].map(([name = "", ...reason]) => `${name}: ${reason.join(" ")}`),
+    dropped: of("dropped").map(([id = ""]) => id),
+    why: of("why").map((rest) => rest.join(" ")).join(" ").trim()
+  }
+}
+
+/** Lists the backups of a stack. */
+export const listBackupsCommand = (remotePath: string): RemoteCommand => ({
+  what: "listing the backups",
+  script: listScript,
+  args: [remotePath],
+  sudo: false,
+  limit: makeLineLimit(16, 200_000)
+})
+
+/** A backup as its server describes it. */
+export interface RemoteBackup extends Backup {
+  /** Its items as they were declared, as JSON; empty if unknown. */
+  readonly definition: string
+  readonly seconds: ReadonlyMap<string, number>
+  /** Docker's name of the volume of each item that is one. */
+  readonly volumes: ReadonlyMap<string, string>
+}
+
+/** Backups at a remote path, newest first, and what else a plan needs. */
+export interface RemoteBackups {
+  readonly backups: ReadonlyArray<RemoteBackup>
+  readonly releases: ReadonlyArray<{ readonly id: string; readonly at: string }>
+  readonly freeKiB: number
+  /** Services that a backup has left stopped. */
+  readonly stopped: ReadonlyArray<string>
+}
+
+const triggers: ReadonlyArray<string> = ["deploy", "request", "schedule", "restore"] satisfies ReadonlyArray<
+  BackupTrigger
+>
+const isTrigger = (text: string): text is BackupTrigger => triggers.includes(text)
+
+const toBackup = (id: string, lines: ReadonlyArray<string>): RemoteBackup => {
+  const rows = lines.map((line) => line.split("\t"))
+  const of = (key: string) => rows.flatMap(([label, ...rest]) => label === key ? [rest] : [])
+  const value = (key: string) => of(key)[0]?.join("\t") ?? ""
+  const trigger = value("trigger")
+  return {
+    id,
+    release: value("release") === "" ? null : value("release"),
+    takenAt: value("at"),
+    by: value("by"),
+    trigger: isTrigger(trigger) ? trigger : "request",
+    items: of("data").map(([name = "", , bytes, sha256 = ""]) => ({ name, bytes: Number(bytes) || 0, sha256 })),
+    copies: of("copy").map(([to = "", state]) => ({ to, verified: state === "verified" })),
+    definition: value("definition"),
+    seconds: new Map(of("data").map(([name = "", , , , seconds]) => [name, Number(seconds) || 0])),
+    volumes: new Map(of("volume").map(([name = "", volume = ""]) => [name, volume]))
+  }
+}
+
+/** Parses the answer of `listBackupsCommand`. */
+export const parseBackups = (output: string): RemoteBackups => {
+  const lines = output.split("\n")
+  const rest = lines.indexOf("rest")
+  const found: Array<{ readonly id: string; readonly lines: Array<string> }> = []
+  for (const line of lines.slice(0, rest < 0 ? lines.length : rest)) {
+    const [, id] = /^backup\t(\d+)$/.exec(line) ?? []
+    if (id === undefined) found.at(-1)?.lines.push(line)
+    else found.push({ id, lines: [] })
+  }
+  const rows = lines.slice(rest < 0 ? lines.length : rest).map((line) => line.split("\t"))
+  const free = rows.find(([label]) => label === "free")?.[1]
+  return {
+    backups: found.map(({ id, lines }) => toBackup(id, lines)).toSorted((one, other) =>
+      Number(other.id) - Number(one.id)
+    ),
+    releases: rows.flatMap(([label, id = "", at = ""]) => label === "release" ? [{ id, at }] : []),
+    freeKiB: free === undefined || !/^\d+$/.test(free) ? Number.POSITIVE_INFINITY : Number(free),
+    stopped: rows.flatMap(([label, service = ""]) => label === "stopped" ? [service] : [])
+  }
+}
+
+/** Compares the files of a backup with their hashes. */
+export const verifyBackupCommand = (remotePath: string, id: string): RemoteCommand => ({
+  what: `reading backup ${id}`,
+  script: verifyScript,
+  args: [remotePath, id],
+  sudo: false
+})
+
+const isState = (text: string | undefined): text is "whole" | "changed" | "missing" =>
+  text === "whole" || text === "changed" || text === "missing"
+
+/** Parses the answer of `verifyBackupCommand`. */
+export const parseVerified = (output: string): BackupVerified => {
+  const items = output.split("\n").flatMap((line) => {
+    const [state, name = ""] = line.split("\t")
+    return isState(state) ? [{ name, state }] : []
+  })
+  return { whole: items.length > 0 && items.every(({ state }) => state === "whole"), items }
+}
+
+// Names of volumes have no blanks.
+const mountsScript = `cd "$(path_of "$1")" 2>/dev/null || exit 0
+ids=$(as_root docker ps -q --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || exit 1
+[ -z "$ids" ] || as_root docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.service"}}{{range .Mounts}}{{if eq .Type "volume"}} {{.Name}}{{end}}{{end}}' $ids </dev/null
+`
+
+/** Lists the running services of a stack with the volumes that they mount. */
+export const mountsCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
+  what: "listing the volumes in use",
+  script: mountsScript,
+  args: [remotePath],
+  sudo
+})
+
+/** Parses the answer of `mountsCommand`. */
+export const parseMounts = (output: string) =>
+  output.split("\n").flatMap((line) => {
+    const [service = "", ...volumes] = line.split(" ")
+    return service === "" ? [] : [{ service, volumes }]
+  })
+
+/** Lines of a restore's plan, beside those of the backup of what it replaces. */
+export const formatRestorePlan = (
+  items: ReadonlyArray<PlannedItem>,
+  stopExec: ReadonlyArray<string>,
+  stopVolume: ReadonlyArray<string>
+): ReadonlyArray<string> => [
+  ...items.flatMap(({ name, restarts, restore, source }) => [
+    [
+      "restore",
+      name,
+      ..."service" in source ? ["exec", source.service] : ["volume", source.volume],
+      restarts ? "yes" : "no"
+    ].join("\t"),
+    ...words("rword", name, restore)
+  ]),
+  ...stopExec.length === 0 ? [] : [`stopExec\t${stopExec.join(",")}`],
+  ...stopVolume.length === 0 ? [] : [`stopVolume\t${stopVolume.join(",")}`]
+]
+
+/** Puts the data of a backup back; it ends or undoes it by itself. */
+export const restoreCommand = (
+  remotePath: string,
+  backup: string,
+  run: string,
+  discard: boolean,
+  plan: ReadonlyArray<string>,
+  sudo: boolean
+): RemoteCommand => ({
+  what: `restoring backup ${backup}`,
+  script: restoreScript,
+  args: [remotePath, backup, run, discard ? "yes" : "no"],
+  stdin: `${plan.join("\n")}\nplan\tend`,
+  sudo
+})
+
+/** Parses the answer of a restore. */
+export const parseRestored = (lines: ReadonlyArray<string>) => {
+  const values = (key: string) =>
+    lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
+  return {
+    kept: Option.fromNullable(values("kept")[0]),
+    restored: values("restored"),
+    state: values("state")[0] ?? "",
+    why: values("why").join(" ").trim()
+  }
+}

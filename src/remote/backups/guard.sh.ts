@@ -1,0 +1,110 @@
+// Generated from guard.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_ids() {
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
+--filter "label=com.docker.compose.service=$1" --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' </dev/null |
+awk '$2 != "True"'
+}
+is_up() { docker_ids "$1" | awk '$3 == "Up" { up = 1 } END { exit !up }'; }
+start_stopped() {
+[ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
+{ IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
+stopped_services=$(tail -n +3 .berth/stopped | tr '\\n' ' ')
+for pause in 1 2 4 0; do
+start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+down=
+for service in $stopped_services; do is_up "$service" || down="$down $service"; done
+[ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
+sleep "$pause"
+done
+echo "so$down did not start again: $(printf '%s\\n' "$start_words" | tail -n 1)"
+return 1
+}
+swap_back() {
+[ -s .berth/swapped ] || return 0
+while IFS= read -r data; do
+beside=$(dirname "$data")
+as_root test -d "$beside/.berth-before" </dev/null || continue
+as_root rm -rf "$beside/.berth-new" </dev/null
+! as_root test -e "$data" </dev/null || as_root mv "$data" "$beside/.berth-new" </dev/null || return 1
+as_root mv "$beside/.berth-before" "$data" </dev/null || return 1
+as_root rm -rf "$beside/.berth-new" </dev/null
+done <.berth/swapped
+rm -f .berth/swapped
+}
+trap '' HUP INT PIPE TERM
+berth_ignores=yes
+cd "$1" || exit 1
+exec 6>>.berth/stopping || exit 1
+flock 6
+swap_back
+[ -s .berth/stopped ] || exit 0
+until start_stopped >/dev/null 2>&1; do
+attempts=$((\${attempts:-0} + 1))
+[ "$attempts" -lt 20 ] || exit 1
+sleep 15
+done
+`

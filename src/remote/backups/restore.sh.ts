@@ -1,0 +1,580 @@
+// Generated from restore.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '%s\\n' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='	' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+sudo_text='unset berth_password berth_ignores
+IFS= read -r berth_password || :
+berth_user=$(id -u)
+as_root() {
+if [ "$berth_user" = 0 ]; then
+"$@"
+elif [ -z "$berth_password" ]; then
+LC_ALL=C sudo -n "$@"
+else
+berth_sudo "$@"
+fi
+}
+berth_sudo() (
+berth_umask=$(umask)
+umask 077
+berth_dir=
+berth_clean='\\''trap "" HUP INT TERM; [ -z "$berth_dir" ] || rm -rf "$berth_dir"'\\''
+{
+trap "$berth_clean" EXIT
+[ -n "\${berth_ignores:-}" ] || trap "$berth_clean; exit 129" HUP
+trap "$berth_clean; exit 130" INT
+[ -n "\${berth_ignores:-}" ] || trap "$berth_clean; exit 143" TERM
+}
+berth_dir=$(
+trap '\\'''\\'' HUP INT TERM
+mktemp -d "$HOME/.berth.XXXXXX" 2>/dev/null || mktemp -d /tmp/.berth.XXXXXX
+) || exit 1
+printf '\\''%s\\n'\\'' '\\''#!/bin/sh'\\'' '\\''rm -f "$0"'\\'' '\\''printf "%s\\n" "$BERTH_PASSWORD"'\\'' >"$berth_dir/askpass" || exit 1
+chmod 700 "$berth_dir/askpass"
+umask "$berth_umask"
+BERTH_PASSWORD=$berth_password SUDO_ASKPASS=$berth_dir/askpass LC_ALL=C sudo -A "$@"
+exit $?
+)'
+guard_text='known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+stack_file() {
+stack_first=
+[ ! -f .berth/stack ] || stack_first=$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" .berth/stack | head -n 1)
+for name in "$stack_first" "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -n "$name" ] && [ -f "$name" ]; then printf '\\''%s\\n'\\'' "$name"; return; fi
+done
+}
+stack_variables() {
+if [ "$#" -eq 1 ]; then printf '\\''%s\\n'\\'' "$1"; return; fi
+(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
+printf '\\''%s\\n'\\'' .berth/variables
+}
+compose_stack() {
+stack_only=$1
+shift
+if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" .berth/stack | head -n 1)" ]; then
+compose \${stack_only:+-f "$stack_only"} "$@"
+return
+fi
+stack_own=$#
+while IFS='\\''	'\\'' read -r stack_key stack_value; do
+case $stack_key in
+compose) set -- "$@" -f "$stack_value" ;;
+profile) set -- "$@" --profile "$stack_value" ;;
+project) set -- "$@" -p "$stack_value" ;;
+esac
+done <.berth/stack
+stack_names=$(sed -n "s/^variables$(printf '\\''\\t'\\'')//p" .berth/stack)
+if [ -n "$stack_names" ]; then
+stack_names=$(printf '\\''%s\\n'\\'' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_names"
+fi
+while [ "$stack_own" -gt 0 ]; do
+stack_value=$1
+shift
+set -- "$@" "$stack_value"
+stack_own=$((stack_own - 1))
+done
+compose "$@"
+}
+docker_ids() {
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
+--filter "label=com.docker.compose.service=$1" --format '\\''{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}'\\'' </dev/null |
+awk '\\''$2 != "True"'\\''
+}
+is_up() { docker_ids "$1" | awk '\\''$3 == "Up" { up = 1 } END { exit !up }'\\''; }
+start_stopped() {
+[ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
+{ IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
+stopped_services=$(tail -n +3 .berth/stopped | tr '\\''\\n'\\'' '\\'' '\\'')
+for pause in 1 2 4 0; do
+start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+down=
+for service in $stopped_services; do is_up "$service" || down="$down $service"; done
+[ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
+sleep "$pause"
+done
+echo "so$down did not start again: $(printf '\\''%s\\n'\\'' "$start_words" | tail -n 1)"
+return 1
+}
+swap_back() {
+[ -s .berth/swapped ] || return 0
+while IFS= read -r data; do
+beside=$(dirname "$data")
+as_root test -d "$beside/.berth-before" </dev/null || continue
+as_root rm -rf "$beside/.berth-new" </dev/null
+! as_root test -e "$data" </dev/null || as_root mv "$data" "$beside/.berth-new" </dev/null || return 1
+as_root mv "$beside/.berth-before" "$data" </dev/null || return 1
+as_root rm -rf "$beside/.berth-new" </dev/null
+done <.berth/swapped
+rm -f .berth/swapped
+}
+trap '\\'''\\'' HUP INT PIPE TERM
+berth_ignores=yes
+cd "$1" || exit 1
+exec 6>>.berth/stopping || exit 1
+flock 6
+swap_back
+[ -s .berth/stopped ] || exit 0
+until start_stopped >/dev/null 2>&1; do
+attempts=$((\${attempts:-0} + 1))
+[ "$attempts" -lt 20 ] || exit 1
+sleep 15
+done'
+docker_ids() {
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
+--filter "label=com.docker.compose.service=$1" --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' </dev/null |
+awk '$2 != "True"'
+}
+is_up() { docker_ids "$1" | awk '$3 == "Up" { up = 1 } END { exit !up }'; }
+start_stopped() {
+[ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
+{ IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
+stopped_services=$(tail -n +3 .berth/stopped | tr '\\n' ' ')
+for pause in 1 2 4 0; do
+start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+down=
+for service in $stopped_services; do is_up "$service" || down="$down $service"; done
+[ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
+sleep "$pause"
+done
+echo "so$down did not start again: $(printf '%s\\n' "$start_words" | tail -n 1)"
+return 1
+}
+swap_back() {
+[ -s .berth/swapped ] || return 0
+while IFS= read -r data; do
+beside=$(dirname "$data")
+as_root test -d "$beside/.berth-before" </dev/null || continue
+as_root rm -rf "$beside/.berth-new" </dev/null
+! as_root test -e "$data" </dev/null || as_root mv "$data" "$beside/.berth-new" </dev/null || return 1
+as_root mv "$beside/.berth-before" "$data" </dev/null || return 1
+as_root rm -rf "$beside/.berth-new" </dev/null
+done <.berth/swapped
+rm -f .berth/swapped
+}
+backups=.berth/backups
+because() { printf 'why\\t%s\\n' "$*" | tr -d '\\r' | cut -c 1-1500; }
+backup_numbers() {
+for whole in "$backups"/[0-9]*/manifest; do
+whole=\${whole%/manifest}
+[ ! -f "$whole/manifest" ] || printf '%s\\n' "\${whole##*/}"
+done | sort -rn
+}
+field() { about item | awk -F '\\t' -v name="$1" -v number="$2" '$1 == name { print $number }'; }
+run_in() {
+run_container=$1
+run_key=$2
+run_item=$3
+set --
+while IFS= read -r run_word; do
+[ -z "$run_word" ] || set -- "$@" "\${run_word#x}"
+done <<WORDS
+$(about "$run_key" | awk -F '\\t' -v name="$run_item" '$1 == name { sub(/^[^\\t]*\\t/, ""); print }')
+WORDS
+as_root docker exec -i "$run_container" "$@"
+}
+start_guard() {
+in_session=setsid
+command -v setsid >/dev/null || in_session=
+guard_prefix='as_root() { "$@"; }'
+! command -v berth_sudo >/dev/null || guard_prefix=$sudo_text
+printf '%s\\n' "\${berth_password:-}" | (
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+exec $in_session sh -c "$guard_prefix
+$guard_text" sh "$here"
+) >/dev/null 2>&1 &
+}
+stop_services() {
+[ "$1" != - ] || return 0
+to_stop=
+for service in $(printf '%s\\n' "$1" | tr ',' ' '); do
+! is_up "$service" || to_stop="$to_stop $service"
+done
+[ -n "$to_stop" ] || return 0
+noted=$(tail -n +3 .berth/stopped 2>/dev/null)
+printf '%s\\n' "$compose_kind" "$backup_file" $noted $to_stop | cat >.berth/stopped 2>/dev/null || { because "so .berth/stopped could not be noted: is the disk full?"; rm -f .berth/stopped; return 1; }
+start_guard
+said=$(compose_stack "$backup_file" stop $to_stop 2>&1 </dev/null) || {
+because "$to_stop could not be stopped: $(printf '%s\\n' "$said" | tail -n 1)"
+start_stopped >/dev/null
+return 1
+}
+}
+stream() {
+out=$1
+shift
+told=$(
+exec 6>&- 7>&- 8>&-
+{
+{
+{ "$@" 2>&4 </dev/null; printf 'dump %s\\n' "$?" >&3; } |
+{ gzip -1 2>&4; printf 'pack %s\\n' "$?" >&3; } |
+{ tee "$out" 2>&4; printf 'write %s\\n' "$?" >&3; } |
+{ sha256sum | sed 's/ .*//; s/^/sum /' >&3; }
+} 4>&1 | tail -n 5 | cut -c 1-400 | sed 's/^/said /' >&3
+} 3>&1
+)
+sum=$(printf '%s\\n' "$told" | sed -n 's/^sum //p')
+words=$(printf '%s\\n' "$told" | sed -n 's/^said //p' | tail -n 3 | tr '\\n' ' ')
+dump_code=$(printf '%s\\n' "$told" | sed -n 's/^dump //p')
+write_codes=$(printf '%s\\n' "$told" | sed -n -e 's/^pack //p' -e 's/^write //p' | tr '\\n' ' ')
+}
+volume_named() {
+volume=$(as_root docker volume ls -q --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.volume=$1" </dev/null | head -n 1)
+[ -z "$volume" ] || return 0
+volume=$(as_root docker inspect --type container --format '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name}}{{end}}{{end}}' $(all_containers) 2>/dev/null </dev/null | grep -xF -e "$1" | head -n 1)
+[ -n "$volume" ]
+}
+all_containers() { as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" </dev/null; }
+known_volumes() {
+as_root docker volume ls --filter "label=com.docker.compose.project=$project" --format '{{.Label "com.docker.compose.volume"}}' </dev/null | sort -u | head -n 20 | tr '\\n' ' ' | sed -e 's/ $//' -e 's/ /, /g'
+}
+read_volume() {
+data=$(as_root docker volume inspect --format '{{if not .Options}}{{.Mountpoint}}{{end}}' "$volume" </dev/null)
+if [ -n "$data" ] && as_root test -r "$data/." </dev/null; then
+if tar --version 2>/dev/null | grep -q GNU; then as_root tar --numeric-owner -S -C "$data" -cf - .
+else as_root tar -C "$data" -cf - .
+fi
+return
+fi
+for id in $(all_containers); do
+place=$(as_root docker inspect --type container --format '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name .Destination}}{{end}}{{end}}' "$id" </dev/null | awk -v name="$volume" '$1 == name { sub(/^[^ ]* /, ""); print; exit }')
+[ -n "$place" ] || continue
+as_root docker cp "$id:$place/." -
+return
+done
+echo "no container has the volume $volume, and without root it cannot be read" >&2
+return 1
+}
+take_item() {
+item=$1
+target=$(field "$item" 3)
+began=$(date +%s)
+data_file=$backups/.new/$item.gz
+case $(field "$item" 2) in
+exec)
+container=$(docker_ids "$target" | awk '$3 == "Up" { print $1; exit }')
+if [ -z "$container" ]; then
+if [ -n "$lenient" ] && [ -z "$(docker_ids "$target")" ]; then
+printf 'skipped\\t%s\\t%s has no container yet\\n' "$item" "$target"
+return 0
+fi
+because "$item: the service $target does not run, so nothing can be dumped in it"
+return 1
+fi
+stream "$data_file" run_in "$container" word "$item" ;;
+volume)
+if ! volume_named "$target"; then
+if [ -n "$lenient" ]; then
+printf 'skipped\\t%s\\tthere is no volume %s yet\\n' "$item" "$target"
+return 0
+fi
+has=$(known_volumes)
+because "$item: the stack has no volume $target here. It has: \${has:-none}"
+return 1
+fi
+stream "$data_file" read_volume
+if [ "$dump_code" = 1 ] && [ "$(field "$item" 4)" = - ] && printf '%s' "$words" | grep -q 'file changed as we read it'; then
+printf 'remark\\t%s\\tfiles changed while they were copied: name under "stop" the services that write them\\n' "$item"
+dump_code=0
+fi ;;
+esac
+case $write_codes in
+"0 0 ") ;;
+*) because "$item could not be written: \${words:-is the disk full?}"; return 1 ;;
+esac
+case $dump_code in 126 | 127) words=$words$(gzip -dc "$data_file" | head -c 300 | tr '\\r\\n' '  ') ;; esac
+[ "$dump_code" = 0 ] || { because "$item: the dump ended with exit code \${dump_code:-unknown}: \${words:-it printed no reason}"; return 1; }
+if [ "$(field "$item" 5)" != yes ] && is_nothing; then
+because "$item is empty, which is hardly meant; allowEmpty: true keeps such a backup"
+return 1
+fi
+if [ -n "$(about check | awk -F '\\t' -v name="$item" '$1 == name')" ]; then
+said=$( (exec 6>&- 7>&- 8>&-; gzip -dc "$data_file" | run_in "$container" check "$item") 2>&1) || {
+because "$item: what was dumped cannot be read: $(printf '%s\\n' "$said" | tail -n 1)"
+return 1
+}
+fi
+bytes=$(($(wc -c <"$data_file")))
+seconds=$(($(date +%s) - began))
+printf 'data\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$item" "$item.gz" "$bytes" "$sum" "$seconds" >>"$backups/.new/manifest" || { because "the backup's manifest could not be written"; return 1; }
+case $volume in ?*) printf 'volume\\t%s\\t%s\\n' "$item" "$volume" >>"$backups/.new/manifest" ;; esac
+printf 'taken\\t%s\\t%s\\t%s\\n' "$item" "$bytes" "$seconds"
+}
+is_nothing() {
+[ "$(gzip -dc "$data_file" 2>/dev/null | head -c 1 | wc -c)" -gt 0 ] || return 0
+[ "$(field "$item" 2)" = volume ] || return 1
+[ "$(gzip -dc "$data_file" 2>/dev/null | tar -tf - 2>/dev/null | head -n 2 | wc -l)" -lt 2 ]
+}
+take_backup() {
+here=$(pwd -P)
+(umask 077; mkdir -p "$backups") && chmod 700 "$backups" || { because "$here/$backups could not be made"; return 1; }
+exec 7>>.berth/stopping || { because "$here/.berth cannot be written"; return 1; }
+flock -w 300 7 || { because "an earlier backup or restore here has not ended"; return 1; }
+swap_back
+start_stopped || return 1
+rm -rf "$backups/.new"
+backup_file=$(stack_file compose.yml)
+project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+if [ -z "$project" ] || [ -z "$backup_file" ]; then
+[ -z "$lenient" ] || { printf 'nothing\\n'; return 0; }
+because "no stack has containers in $here"
+return 1
+fi
+umask 077
+mkdir "$backups/.new" || { because "$here/$backups cannot be written"; return 1; }
+{
+printf 'at\\t%s\\ntrigger\\t%s\\nrun\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" "\${run:-}"
+printf 'release\\t%s\\n' "$(head -n 1 .berth/current 2>/dev/null)"
+grep "^image$tab" ".berth/releases/$(head -n 1 .berth/current 2>/dev/null)/note" 2>/dev/null
+about note
+} | cat >"$backups/.new/manifest" || { because "the backup's manifest could not be written: is the disk full?"; rm -rf "$backups/.new"; return 1; }
+failed_at=
+for stops in $(about item | cut -f 4 | sort -u); do
+stop_services "$stops" || { failed_at=yes; break; }
+for name in $(about item | awk -F '\\t' -v stops="$stops" '$4 == stops { print $1 }'); do
+volume=
+take_item "$name" || { failed_at=yes; break; }
+done
+restarted=$(start_stopped) || { because "$restarted"; failed_at=yes; }
+[ -z "$failed_at" ] || break
+done
+if [ -n "$failed_at" ]; then rm -rf "$backups/.new"; return 1; fi
+if ! grep -q "^data$tab" "$backups/.new/manifest"; then
+rm -rf "$backups/.new"
+printf 'nothing\\n'
+return 0
+fi
+number=$({ backup_numbers; cat "$backups/last"; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }')
+sync "$backups/.new"/* 2>/dev/null
+{ printf '%s\\n' "$number" | cat >"$backups/last" && mv "$backups/.new" "$backups/$number"; } 2>/dev/null ||
+{ because "the backup could not be given its number"; rm -rf "$backups/.new"; return 1; }
+printf 'backup\\t%s\\n' "$number"
+}
+drop_old() {
+keep_backups=$(about keepBackups | grep -x '[1-9][0-9]*')
+[ -n "$keep_backups" ] || return 0
+newer_items=' '
+backups_kept=0
+for old_backup in $(backup_numbers); do
+is_last=
+for name in $(awk -F '\\t' '$1 == "data" { print $2 }' "$backups/$old_backup/manifest"); do
+case $newer_items in *" $name "*) ;; *) is_last=yes; newer_items="$newer_items$name " ;; esac
+done
+backups_kept=$((backups_kept + 1))
+if [ "$backups_kept" -le "$keep_backups" ] || [ -n "$is_last" ]; then continue; fi
+rm -rf "\${backups:?}/$old_backup"
+printf 'dropped\\t%s\\n' "$old_backup"
+done
+}
+trap '' HUP PIPE TERM
+berth_ignores=yes
+backup=$2
+run=$3
+discard=$4
+lenient=yes
+tab=$(printf '\\t')
+cd "$(path_of "$1")" 2>/dev/null || { because "there is no directory $1"; exit 1; }
+here=$(pwd -P)
+manifest=$(cat)
+case $manifest in *"\${tab}end") ;; *) because "the connection broke before anything was changed"; exit 1 ;; esac
+about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+give_up() { because "$@"; printf 'state\\tunchanged\\n'; exit 1; }
+as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+find_compose
+exec 8>>.berth/activation || exit 1
+flock -w 300 8 || give_up "a deploy to this directory has not ended"
+printf 'step\\tverify\\n'
+for name in $(about restore | cut -f 1); do
+line=$(awk -F '\\t' -v name="$name" '$1 == "data" && $2 == name' "$backups/$backup/manifest" 2>/dev/null)
+file=$backups/$backup/$(printf '%s\\n' "$line" | cut -f 3)
+[ -n "$line" ] && [ -f "$file" ] || give_up "backup $backup has no $name"
+[ "$(sha256sum <"$file" | cut -c 1-64)" = "$(printf '%s\\n' "$line" | cut -f 5)" ] ||
+give_up "$name of backup $backup is not what was written: its hash has changed, so it is not restored"
+done
+printf 'step\\tkeep\\n'
+kept=
+if said=$(take_backup restore 2>&1); then
+kept=$(printf '%s\\n' "$said" | sed -n "s/^backup$tab//p")
+[ -z "$kept" ] || printf 'kept\\t%s\\n' "$kept"
+elif [ "$discard" != yes ]; then
+give_up "what it replaces could not be kept first: $(printf '%s\\n' "$said" | sed -n "s/^why$tab//p" | head -n 1)"
+fi
+printf 'step\\trestore\\n'
+exec 7>>.berth/stopping
+flock -w 300 7 || give_up "an earlier backup or restore here has not ended"
+backup_file=$(stack_file)
+project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+rfield() { about restore | awk -F '\\t' -v name="$1" -v number="$2" '$1 == name { print $number }'; }
+replace_as_root() {
+beside=$(dirname "$data")
+as_root rm -rf "$beside/.berth-new" "$beside/.berth-before" </dev/null
+as_root mkdir "$beside/.berth-new" </dev/null || return 1
+owners=
+! tar --version 2>/dev/null | grep -q GNU || owners=--numeric-owner
+gzip -dc "$1" | as_root tar $owners -xpf - -C "$beside/.berth-new" || {
+as_root rm -rf "$beside/.berth-new" </dev/null
+return 1
+}
+printf '%s\\n' "$data" >>.berth/swapped || return 1
+as_root mv "$data" "$beside/.berth-before" </dev/null && as_root mv "$beside/.berth-new" "$data" </dev/null
+}
+replace_within='cd /berth-data && rm -rf .berth-new .berth-before && mkdir .berth-new || exit 1
+tar -xpf - -C .berth-new || { rm -rf .berth-new; exit 1; }
+all() { find "$1" -mindepth 1 -maxdepth 1 ! -name .berth-new ! -name .berth-before; }
+mkdir .berth-before || exit 1
+all . | while IFS= read -r entry; do mv "$entry" .berth-before/ || exit 1; done &&
+all .berth-new | while IFS= read -r entry; do mv "$entry" ./ || exit 1; done || {
+all . | while IFS= read -r entry; do rm -rf "$entry"; done
+all .berth-before | while IFS= read -r entry; do mv "$entry" ./; done
+exit 1
+}
+rm -rf .berth-new .berth-before'
+replace_in_container() {
+for image in $(as_root docker inspect --type container --format '{{.Image}}' $(all_containers) </dev/null | sort -u); do
+as_root docker run --rm --network none --user 0 --entrypoint sh "$image" -c 'command -v tar && command -v find' >/dev/null 2>&1 </dev/null || continue
+gzip -dc "$1" | as_root docker run --rm -i --network none --user 0 --entrypoint sh -v "$volume:/berth-data" "$image" -c "$replace_within"
+return
+done
+echo "the user of this server is not root, and no image of the stack has sh, tar and find: useSudo would do" >&2
+return 1
+}
+put() {
+file=$backups/$2/$1.gz
+target=$(rfield "$1" 3)
+if [ "$(rfield "$1" 2)" = volume ]; then
+volume_named "$target" || { echo "the stack has no volume $target here: start it once, which makes it"; return 1; }
+data=$(as_root docker volume inspect --format '{{if not .Options}}{{.Mountpoint}}{{end}}' "$volume" </dev/null)
+if [ -n "$data" ] && as_root test -w "$data/." </dev/null; then replace_as_root "$file"; else replace_in_container "$file"; fi
+return
+fi
+container=$(docker_ids "$target" | awk '$3 == "Up" { print $1; exit }')
+[ -n "$container" ] || { echo "the service $target does not run"; return 1; }
+(exec 6>&- 7>&- 8>&-; gzip -dc "$file" | run_in "$container" rword "$1") || return 1
+[ "$(rfield "$1" 4)" != yes ] || compose_stack "$backup_file" restart "$target" </dev/null
+}
+lead_back() {
+state=back
+swap_back || state=unknown
+for name do
+if [ "$(rfield "$name" 2)" = volume ] && [ -n "$data" ]; then continue; fi
+[ -n "$kept" ] && [ -f "$backups/$kept/$name.gz" ] && put "$name" "$kept" >/dev/null 2>&1 || state=unknown
+done
+}
+restored=
+data=
+for kind in exec volume; do
+names=$(about restore | awk -F '\\t' -v kind="$kind" '$2 == kind { print $1 }')
+[ -n "$names" ] || continue
+stops=$(about "$([ "$kind" = exec ] && echo stopExec || echo stopVolume)")
+failure=$(stop_services "\${stops:--}") || failure=$(printf '%s\\n' "$failure" | sed "s/^why$tab//")
+for name in $names; do
+[ -z "$failure" ] || break
+if said=$(put "$name" "$backup" 2>&1); then
+printf 'restored\\t%s\\n' "$name"
+restored="$restored $name"
+else
+failure="$name could not be restored: $(printf '%s\\n' "$said" | tail -n 3 | tr '\\n' ' ')"
+[ "$kind" = volume ] || restored="$restored $name"
+fi
+done
+if [ -n "$failure" ]; then
+lead_back $restored
+started=$(start_stopped) || failure="$failure; $started"
+because "$failure"
+printf 'state\\t%s\\n' "$state"
+exit 1
+fi
+done
+replaced=$(cat .berth/swapped 2>/dev/null)
+rm -f .berth/swapped
+started=$(start_stopped) || { because "the data is restored, $started"; printf 'state\\trestored\\n'; exit 1; }
+printf '%s\\n' "$replaced" | while IFS= read -r data; do
+[ -z "$data" ] || as_root rm -rf "$(dirname "$data")/.berth-before" </dev/null
+done
+printf 'step\\tend\\n'
+`

@@ -1,2 +1,0 @@
-/** Formats a share of a CPU. */
-export const formatPercent = (value: number): string => `${value.toFixed(1)} %`

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest"
+import { Disclosed } from "../../../src/schema/basics.ts"
+import { checkToken, checkVersion } from "../../../src/services/platform/coolify.ts"
+
+describe("versionFinding", () => {
+  it.each([
+    ["4.1.0", true],
+    ["v4.1.1", false],
+    ["\"4.1.2\"", true],
+    ["4.3.11", true],
+    ["nightly", true]
+  ])("%s", (version, ok) => {
+    expect(checkVersion(version)).toMatchObject({ name: "platform version", ok })
+  })
+
+  it("says what is wrong with a faulty version, and what to do", () => {
+    expect(checkVersion("4.1.1")).toMatchObject({
+      detail: expect.stringContaining("SSH port"),
+      fix: "Update Coolify to 4.1.2"
+    })
+  })
+})
+
+describe("tokenFinding", () => {
+  const app = { uuid: "a", name: "shop", raw: {} }
+  const env = (value: Disclosed<string>) => ({ key: "HOST_PORT", record: { id: "1" }, value })
+
+  it("names the ability that hidden values need", () => {
+    const hidden = [env(Disclosed.Known({ value: "1" })), env(Disclosed.Hidden({ reason: "why" }))]
+    expect(checkToken([app], hidden)).toMatchObject({ ok: false, fix: expect.stringContaining("read:sensitive") })
+    expect(checkToken([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
+    expect(checkToken([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
+  })
+})

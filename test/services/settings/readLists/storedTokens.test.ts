@@ -1,0 +1,56 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect, Either, Redacted } from "effect"
+import { it } from "vitest"
+import { parseSettingsDocument } from "../../../../src/services/settings/document.ts"
+import { localSettings, settingsWorkshop, withEnv } from "../../../fixtures/settingsIn.ts"
+
+const problemOf = (text: string) =>
+  Either.match(parseSettingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
+const entry = (more: string) => `http:\n  tokens:\n    - { name: ann, token: aaaa, role: viewer }\n    - ${more}\n`
+
+describe("http.tokens", () => {
+  it.each([
+    ["{ name: bob, token: bbbb, role: operator }", "none"],
+    ["{ name: ann, token: bbbb, role: operator }", "f:4: http.tokens contains two tokens with the same name"],
+    ["{ name: bob, token: aaaa, role: operator }", "f:4: http.tokens contains two tokens with the same token"],
+    ["{ name: bob, token: bbbb, role: admin }", "f:4: http.tokens[1].role must be viewer or operator"],
+    ["{ name: token, token: bbbb, role: viewer }", /^f:4: http\.tokens\[1\]\.name must not be "token"/],
+    ["{ name: \"a\\nb\", token: bbbb, role: viewer }", /^f:4: http\.tokens\[1\]\.name must be a name of up to 100/],
+    ["{ name: bob, role: viewer }", "f:4: http.tokens[1].token is missing"],
+    [
+      "{ name: bob, token: bbbb, role: viewer, rol: a }",
+      "f:4: http.tokens[1].rol is not a setting. Did you mean \"role\"? Known settings: name, token, role"
+    ],
+    ["bob", "f:4: http.tokens[1] must have a name, a token and a role"]
+  ])("with the entry %s: %s", (more, problem) => {
+    expect(problemOf(entry(more))).toEqual(typeof problem === "string" ? problem : expect.stringMatching(problem))
+  })
+
+  it("must be a list, and is named among the settings of its section", () => {
+    expect(problemOf("http: { tokens: a }\n")).toBe("f:1: http.tokens must be a list of tokens")
+    expect(problemOf("http: { tokns: [] }\n")).toContain(
+      "Did you mean \"tokens\"? Known settings: token, hosts, origins, tokens"
+    )
+  })
+
+  layer(localSettings)("in a file", (it) => {
+    it.scoped("are whom the service answers, and secret", () =>
+      Effect.gen(function*() {
+        const tokens = entry("{ name: bob, token: \"${env:BOB}\", role: operator }")
+        const { settings, write } = yield* settingsWorkshop(tokens)
+        const known = Effect.map(settings.guard, ({ tokens }) =>
+          tokens.map(({ name, role, token }) => `${name} ${role} ${Redacted.value(token)}`))
+        const both = ["ann viewer aaaa", "bob operator secret-of-bob"]
+        const asBob = withEnv({ BOB: "secret-of-bob" })
+        // Until all are known, nobody is let in.
+        expect((yield* settings.guard).token._tag).toBe("Some")
+        expect(yield* asBob(known)).toEqual(both)
+        expect((yield* asBob(settings.secrets)).map(Redacted.value)).toEqual(["aaaa", "secret-of-bob"])
+        // A broken file, and two that turn out to be the same, leave those who were known.
+        yield* write("http: [\n")
+        expect(yield* asBob(known)).toEqual(both)
+        yield* write(tokens)
+        expect(yield* withEnv({ BOB: "aaaa" })(known)).toEqual(both)
+      }))
+  })
+})

@@ -1,0 +1,234 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Either, FastCheck } from "effect"
+import { spawnSync } from "node:child_process"
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll } from "vitest"
+import { quoteShellArgument, type RemoteCommand, renderCommand } from "../../../src/services/ssh/Ssh.ts"
+
+const command = (script: string, fields: Partial<RemoteCommand> = {}): RemoteCommand => ({
+  what: "testing",
+  script,
+  args: [],
+  sudo: false,
+  ...fields
+})
+
+const refusal = (fields: Partial<RemoteCommand>, script = "true") =>
+  Either.match(renderCommand(command(script, fields)), {
+    onLeft: (refused) => refused.reason,
+    onRight: () => "rendered"
+  })
+
+describe("renderCommand as text", () => {
+  it("hands the script and each argument over in single quotes", () => {
+    const text = Either.getOrThrow(renderCommand(command("echo \"$1\"", { args: ["it's", "$(reboot)"] })))
+    expect(text).toMatch(/^exec sh -c 'path_of\(\) \{/)
+    expect(text.endsWith(`echo "$1"' sh 'it'\\''s' '$(reboot)'`)).toBe(true)
+  })
+
+  it("quotes an empty argument as one", () => {
+    expect(quoteShellArgument("")).toBe("''")
+  })
+
+  it("refuses what ends a line or a string", () => {
+    for (const bad of ["a\0b", "a\rb", "a\nb"]) {
+      expect(refusal({ args: ["fine", bad] })).toContain("must not contain a line break or NUL")
+    }
+  })
+
+  it("refuses arguments over 4 KiB, counted in bytes", () => {
+    expect(refusal({ args: ["x".repeat(4096)] })).toBe("rendered")
+    expect(refusal({ args: ["x".repeat(4097)] })).toContain("longer than 4 KiB")
+    expect(refusal({ args: ["ü".repeat(2049)] })).toContain("longer than 4 KiB")
+  })
+
+  it("refuses commands of 100 KiB and more", () => {
+    expect(refusal({ args: Array.from({ length: 24 }, () => "x".repeat(4096)) })).toBe("rendered")
+    expect(refusal({ args: Array.from({ length: 25 }, () => "x".repeat(4096)) })).toContain("too long")
+    expect(refusal({ args: Array.from({ length: 24 }, () => "'".repeat(1100)) })).toContain("too long")
+  })
+
+  it("says nothing of a password, which is no part of the command", () => {
+    const text = Either.getOrThrow(renderCommand(command("as_root true", { sudo: true })))
+    expect(text).toContain("IFS= read -r berth_password")
+    expect(Either.getOrThrow(renderCommand(command("as_root true")))).not.toContain("sudo")
+  })
+})
+
+// Answers as the sudo of a user with a password does, and writes down what it saw.
+const sudo = `#!/bin/sh
+printf '%s\\n' "$*" >>"$BERTH_TEST/asked"
+case $1 in
+  -n) echo "sudo: a password is required" >&2; exit 1 ;;
+  -A) shift ;;
+  *) exit 9 ;;
+esac
+ls -l "$SUDO_ASKPASS" >>"$BERTH_TEST/mode"
+password=$("$SUDO_ASKPASS" "[sudo] password:")
+if [ "$password" != "$BERTH_TEST_PASSWORD" ]; then
+  "$SUDO_ASKPASS" 2>/dev/null && echo "asked twice" >>"$BERTH_TEST/asked"
+  echo "sudo: 1 incorrect password attempt" >&2
+  exit 1
+fi
+unset BERTH_PASSWORD SUDO_ASKPASS
+"$@"
+`
+
+const root = process.getuid?.() === 0
+const somebody = { uid: 12_345, gid: 12_345 }
+
+const shells = [
+  { name: "dash", words: ["dash"] },
+  { name: "bash as sh", words: ["bash", "--posix"] },
+  { name: "busybox sh", words: ["busybox", "sh"] }
+].map((shell) => ({
+  ...shell,
+  here: process.platform !== "win32" &&
+    spawnSync(shell.words[0] ?? "", [...shell.words.slice(1), "-c", "exit 0"]).status === 0
+}))
+
+for (const { here, name, words } of shells) {
+  describe.skipIf(!here)(`renderCommand in ${name}${here ? "" : " (not installed)"}`, () => {
+    let room = ""
+    const home = () => join(room, "home of $HOME")
+    beforeAll(() => {
+      room = mkdtempSync(join(tmpdir(), "berth-shell-"))
+      mkdirSync(home())
+      mkdirSync(join(room, "bin"))
+      writeFileSync(join(room, "bin", "sudo"), sudo)
+      chmodSync(join(room, "bin", "sudo"), 0o755)
+      if (root) { for (const each of [room, home()]) chownSync(each, somebody.uid, somebody.gid) }
+    })
+    afterAll(() => rmSync(room, { recursive: true, force: true }))
+
+    const run = (
+      remote: RemoteCommand,
+      stdin: string | Buffer = "",
+      env: Record<string, string> = {},
+      as = somebody
+    ) => {
+      const text = Either.getOrThrow(renderCommand(remote)).replace(/^sh /, `${words.join(" ")} `)
+      const [program = "", ...before] = words
+      const done = spawnSync(program, [...before, "-c", text], {
+        input: stdin,
+        cwd: room,
+        timeout: 10_000,
+        ...root ? as : {},
+        env: {
+          PATH: `${join(room, "bin")}:${process.env["PATH"] ?? ""}`,
+          HOME: home(),
+          BERTH_TEST: room,
+          BERTH_TEST_PASSWORD: "p' $x",
+          ...env
+        }
+      })
+      return { code: done.status, stdout: done.stdout.toString("latin1"), stderr: done.stderr.toString("utf8") }
+    }
+    const asked = () => {
+      const text = readFileSync(join(room, "asked"), "utf8")
+      rmSync(join(room, "asked"))
+      return text.trimEnd().split("\n")
+    }
+
+    it("brings any argument through unread", () => {
+      const argument = FastCheck.string({ unit: "binary", maxLength: 40 }).filter((text) =>
+        !/[\0\r\n]/.test(text) && Buffer.from(text).toString() === text
+      )
+      const args = [
+        "",
+        " ",
+        "'",
+        "''",
+        "\\",
+        "$(touch pwned)",
+        "`touch pwned`",
+        "a'; touch pwned; '",
+        "-n",
+        "--",
+        "*",
+        "~",
+        "ü€😀",
+        "\t",
+        "!!",
+        "a\\nb",
+        ...FastCheck.sample(argument, { numRuns: 50, seed: 1 })
+      ]
+      const { stdout } = run(command("printf '%s\\n' \"$#\" \"$@\"", { args }))
+      expect(Buffer.from(stdout, "latin1").toString().split("\n")).toEqual([String(args.length), ...args, ""])
+      expect(readdirSync(room)).not.toContain("pwned")
+    })
+
+    it("finds paths below the home", () => {
+      const paths = ["~", "~/x y/'z", "~user", "a/~/b", "-rf", "/abs", "", "~/-x", "$HOME"]
+      const { stdout } = run(command("for each do path_of \"$each\"; done", { args: paths }))
+      expect(stdout.split("\n")).toEqual(
+        [home(), `${home()}/x y/'z`, "~user", "a/~/b", "./-rf", "/abs", "", `${home()}/-x`, "$HOME", ""]
+      )
+    })
+
+    it("runs a program directly without sudo", () => {
+      expect(run(command("as_root sh -c 'cat; exit 3'"), "in")).toEqual({ code: 3, stdout: "in", stderr: "" })
+    })
+
+    it("sends the password by a program that answers once, and the rest of stdin byte for byte", () => {
+      const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index * 7 % 256))
+      const done = run(command("as_root cat", { sudo: true }), Buffer.concat([Buffer.from("p' $x\n"), bytes]))
+      expect(done.code).toBe(0)
+      expect(Buffer.from(done.stdout, "latin1").equals(bytes)).toBe(true)
+      expect(asked()).toEqual(["-A cat"])
+      expect(readFileSync(join(room, "mode"), "utf8")).toMatch(/^-rwx------/)
+    })
+
+    it("asks anew for each call and hands exit codes through", () => {
+      const script = "as_root true; as_root sh -c 'exit 7' || echo \"got $?\"; as_root echo \"$1\" | cat"
+      expect(run(command(script, { sudo: true, args: ["it's"] }), "p' $x\n")).toEqual({
+        code: 0,
+        stdout: "got 7\nit's\n",
+        stderr: ""
+      })
+      expect(asked()).toHaveLength(3)
+    })
+
+    it("tries a wrong password once", () => {
+      const done = run(command("as_root echo in", { sudo: true }), "wrong\n")
+      expect(done).toMatchObject({ code: 1, stdout: "" })
+      expect(done.stderr).toContain("incorrect password attempt")
+      expect(asked()).toEqual(["-A echo in"])
+    })
+
+    it("asks for nothing when there is no password", () => {
+      expect(run(command("as_root echo in", { sudo: true }), "\n")).toMatchObject({ code: 1, stdout: "" })
+      expect(asked()).toEqual(["-n echo in"])
+    })
+
+    it.skipIf(!root)("leaves sudo out for root, whose stdin still begins with the password", () => {
+      const done = run(command("as_root cat", { sudo: true }), "p' $x\nin", {}, { uid: 0, gid: 0 })
+      expect(done).toEqual({ code: 0, stdout: "in", stderr: "" })
+      expect(readdirSync(room)).not.toContain("asked")
+    })
+
+    it("keeps the password from the script's own programs, and the umask and exit trap from its changes", () => {
+      const script =
+        "trap 'echo bye' EXIT; umask 022; env | grep -c \"p' \"; as_root sh -c 'umask'; umask; set | grep '^berth_dir'"
+      const done = run(command(script, { sudo: true }), "p' $x\n", {
+        BERTH_TEST_PASSWORD: "p' $x",
+        berth_password: "old"
+      })
+      // The one line is the test's own variable.
+      expect(done.stdout).toBe("1\n0022\n0022\nbye\n")
+    })
+
+    it("leaves nothing in the home", () => {
+      run(command("as_root true; as_root false", { sudo: true }), "p' $x\n")
+      run(command("as_root true", { sudo: true }), "wrong\n")
+      expect(readdirSync(home())).toEqual([])
+    })
+
+    it("does without a home that can be written to", () => {
+      const done = run(command("as_root echo in", { sudo: true }), "p' $x\n", { HOME: "/nonexistent" })
+      expect(done).toEqual({ code: 0, stdout: "in\n", stderr: "" })
+    })
+  })
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import { createHmac } from "node:crypto"
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { computeFingerprint } from "../../../src/services/HostKeys.ts"
+import { findKnownHost, matchesPattern, readSshHost } from "../../../src/services/sshClient/clientConfig.ts"
+import { temporaryDirectory } from "../../layers/temporary.ts"
+
+const reading = (files: Readonly<Record<string, string>>, host: string) =>
+  Effect.gen(function*() {
+    const home = yield* temporaryDirectory
+    const directory = join(home, ".ssh")
+    mkdirSync(join(directory, "config.d"), { recursive: true })
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text, { mode: 0o600 })
+    const found = yield* readSshHost(home, directory, host)
+    return {
+      ...found,
+      said: Object.fromEntries([...found.values].map(([name, { value }]) => [name, value])),
+      directory
+    }
+  })
+
+const config = `
+User everybody # of hosts that say nothing before
+Include config.d/*.conf
+Host main main-*  !main-old
+  HostName = main.example.com
+  Port 2222
+  IdentityFile "~/.ssh/id one"
+  IdentityFile ~/.ssh/two
+Host main
+  Port 1
+  ProxyJump bastion
+Match exec "touch /tmp/never" 
+  HostName evil.example.com
+Match originalhost main-a,other
+  ProxyCommand nc %h %p
+Host *
+  Port 99
+`
+
+describe("sshHost", () => {
+  it.scoped.each(
+    [
+      ["main", { user: "everybody", hostname: "main.example.com", port: "2222", proxyjump: "bastion" }, true],
+      ["main-a", { user: "everybody", hostname: "main.example.com", port: "2222", proxycommand: "nc %h %p" }, true],
+      ["main-old", { user: "everybody", port: "99" }, false],
+      ["attic", { user: "everybody", hostname: "attic.example.com", port: "7" }, true],
+      ["unknown", { user: "everybody", port: "99" }, false]
+    ] as const
+  )("of %s", ([host, said, isNamed]) =>
+    Effect.gen(function*() {
+      const found = yield* reading({
+        config,
+        "config.d/a.conf": "Host attic\n\tHostName attic.example.com\n\tPort 7\n",
+        "config.d/b.txt": "Port 8\n"
+      }, host)
+      expect(found.said).toEqual(said)
+      expect(found.isNamed).toBe(isNamed)
+      if (host === "main") {
+        expect(found.identityFiles.map(({ value }) => value)).toEqual(["~/.ssh/id one", "~/.ssh/two"])
+        expect(found.values.get("port")).toMatchObject({ line: 6, file: join(found.directory, "config") })
+      }
+    }))
+
+  it.scoped("holds what is included to the section that it stands in, and ends where files include each other", () =>
+    Effect.gen(function*() {
+      const files = {
+        config: "Host a\n  Include more\nHost *\n  Port 2\n",
+        more: "Port 1\nHost b\n  User b\nInclude config\n"
+      }
+      expect((yield* reading(files, "a")).said).toEqual({ port: "1" })
+      expect((yield* reading(files, "b")).said).toEqual({ port: "2" })
+      expect((yield* reading({ config: "Include config\nInclude config\nPort 3\n" }, "b")).said).toEqual({ port: "3" })
+    }))
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "leaves out a file that others may change, or that is too long",
+    () =>
+      Effect.gen(function*() {
+        const home = yield* temporaryDirectory
+        const file = join(home, "config")
+        writeFileSync(file, "Port 1\n")
+        chmodSync(file, 0o666)
+        expect(yield* readSshHost(home, home, "a")).toMatchObject({
+          unread: [expect.stringContaining("others may change it")]
+        })
+        writeFileSync(file, "#".repeat(2_000_000))
+        chmodSync(file, 0o600)
+        expect(yield* readSshHost(home, home, "a")).toMatchObject({
+          unread: [expect.stringContaining("larger than 1 MiB")]
+        })
+      })
+  )
+
+  it.scoped("ends soon, whatever the file says", () =>
+    Effect.gen(function*() {
+      const word = FastCheck.constantFrom(
+        "Host",
+        "Match",
+        "Include",
+        "*",
+        "!",
+        "\"",
+        "=",
+        "#",
+        "all",
+        "a",
+        "config",
+        "\n",
+        " ",
+        "\0"
+      )
+      for (const words of FastCheck.sample(FastCheck.array(word, { maxLength: 60 }), 100)) {
+        expect((yield* reading({ config: words.join(" ") }, "a")).unread.length).toBeLessThan(5_000)
+      }
+      const started = performance.now()
+      yield* reading({ config: `Host ${"*a".repeat(2_000)}b\nPort 1\n`.repeat(100) }, "a".repeat(253))
+      expect(performance.now() - started).toBeLessThan(2_000)
+    }), 20_000)
+})
+
+describe("matchesPattern", () => {
+  it("is what the regular expression says", () => {
+    const letters = FastCheck.array(FastCheck.constantFrom("a", "b", "*", "?"), { maxLength: 8 }).map((all) =>
+      all.join("")
+    )
+    FastCheck.assert(FastCheck.property(letters, letters, (text, pattern) => {
+      const expected = new RegExp(`^${pattern.replaceAll("*", "[^]*").replaceAll("?", "[^]")}$`)
+      expect(matchesPattern(text, pattern)).toBe(expected.test(text))
+    }))
+  })
+})
+
+describe("knownHost", () => {
+  const key = (letter: string) => Buffer.from(letter.repeat(40)).toString("base64")
+  const print = (letter: string) => computeFingerprint(Buffer.from(letter.repeat(40)))
+  const salt = Buffer.from("salt").toString("base64")
+  const hashed = (name: string) => `|1|${salt}|${createHmac("sha1", "salt").update(name).digest("base64")}`
+  const text = [
+    `main.example.com,10.0.0.1 ssh-ed25519 ${key("a")} comment`,
+    `${hashed("hidden.example.com")} ssh-ed25519 ${key("b")}`,
+    `${hashed("[hidden.example.com]:2222")} ssh-rsa ${key("c")}`,
+    `[main.example.com]:2222 ssh-rsa ${key("d")}`,
+    `@revoked main.example.com ssh-rsa ${key("e")}`,
+    `@cert-authority *.example.com ssh-rsa ${key("f")}`,
+    `*.lan,!old.lan ssh-ed25519 ${key("g")}`,
+    "# main.example.com ssh-rsa nothing",
+    "|1|broken|| ssh-rsa x",
+    "main.example.com"
+  ].join("\r\n")
+
+  it.each([
+    ["main.example.com", 22, ["a"], ["e"]],
+    ["MAIN.example.com", 22, ["a"], ["e"]],
+    ["10.0.0.1", 22, ["a"], []],
+    ["main.example.com", 2222, ["d"], []],
+    ["hidden.example.com", 22, ["b"], []],
+    ["hidden.example.com", 2222, ["c"], []],
+    ["other.example.com", 22, [], []],
+    ["new.lan", 22, ["g"], []],
+    ["old.lan", 22, [], []]
+  ])("of %s:%i", (host, port, keys, revoked) => {
+    const found = findKnownHost(text, host, port)
+    expect(found.keys.map((each) => each.fingerprint)).toEqual(keys.map(print))
+    expect(found.revoked).toEqual(revoked.map(print))
+  })
+
+  it("reads anything", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.string(), FastCheck.string(), (text, host) => {
+      expect(findKnownHost(text, host, 22).revoked.length).toBeLessThanOrEqual(text.length)
+    }))
+  })
+})
