@@ -2,29 +2,13 @@ import { availableParallelism } from "node:os"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 import { type EngineName, environmentOf, storeSuites } from "./test/fixtures/engines/engine.ts"
 import { patience } from "./test/fixtures/patience.ts"
-import { inPart } from "./test/fixtures/thorough.ts"
 
 // What a test needs stands in its file's name; test/projects.test.ts holds it to that.
 const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
-// Whole deploys, shells and programs, of seconds each. A developer's own run leaves them out; BERTH_SLOW_TESTS=1, which
-// .ci/run sets, takes them in, and so does naming a file.
+// Whole deploys, shells and programs, of seconds each. `npm test` leaves them out; BERTH_SLOW_TESTS=1 takes them in, and
+// so does naming a file.
 const scenario = "test/**/*.scenario.test.ts"
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
-// Of those, what only a thorough run does (BERTH_THOROUGH=1): other suites prove most of it.
-const rare = [
-  "activation/health/crashLoop",
-  "bridge/followed",
-  "bridge/fullDisk",
-  "bridge/interrupted",
-  "bridge/killed",
-  "bridge/sharedFile",
-  "deploy/send",
-  "hooks/hooks",
-  "releases/rollbackBridged",
-  "releases/rollbackKilled",
-  "servers/logs",
-  "targets/deployTargets"
-].map((name) => `test/pipelines/${name}.real.test.ts`)
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
 const inFaults = (name: string) => `test/faults/${name}.test.ts`
@@ -42,26 +26,11 @@ const measured = [
 const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak", "hostileSoak"].map((name) =>
   inFaults(`soaks/${name}`)
 )
-// Of all of these, what only a thorough run does: minutes each, where programs start slowly.
-const rareFaults = [
-  "killedTargets",
-  "longestAnswers",
-  "slowCallers",
-  "teamChurn",
-  "soaks/builtSoak",
-  "soaks/watchersSoak"
-]
-  .map(inFaults)
-const leftOut = inPart([], [...rare, ...rareFaults])
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and
 // translates for itself what its files import.
 const near = process.env["BERTH_TEST_PROJECTS"] === "near"
-
-// A second try for what meets moments of real programs, where the machine does other work too. The summary of .ci/run
-// names each test that needed it.
-const retry = Number(process.env["BERTH_TEST_RETRIES"] ?? 0)
 
 const nearProject: TestProjectInlineConfiguration = {
   extends: true,
@@ -70,7 +39,6 @@ const nearProject: TestProjectInlineConfiguration = {
     include: ["test/**/*.test.ts"],
     exclude: [real, faults, page, ...process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [scenario]],
     provide: { world: "sandbox" },
-    retry,
     testTimeout: 60_000 * patience,
     hookTimeout: 60_000 * patience
   }
@@ -84,7 +52,6 @@ const engineProject = (name: EngineName): TestProjectInlineConfiguration => ({
     env: environmentOf(name),
     globalSetup: "test/fixtures/engines/setup.ts",
     provide: { world: "sshd" },
-    retry,
     testTimeout: 60_000 * patience,
     hookTimeout: 120_000 * patience
   }
@@ -117,20 +84,30 @@ export default defineConfig({
         extends: true,
         test: {
           name: "sandbox",
-          include: [sandbox, scenario, worlds],
+          include: [sandbox, worlds],
           exclude: [faults],
           provide: { world: "sandbox" },
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          testTimeout: 60_000 * patience,
+          hookTimeout: 60_000 * patience
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "scenario",
+          include: [scenario],
+          exclude: [faults],
+          provide: { world: "sandbox" },
+          testTimeout: 60_000 * patience,
+          hookTimeout: 60_000 * patience
         }
       },
       {
         extends: true,
         test: {
           name: "real",
-          retry,
           include: [real, worlds],
-          exclude: [faults, ...leftOut],
+          exclude: [faults],
           globalSetup: "test/fixtures/engines/setup.ts",
           provide: { world: "sshd" },
           testTimeout: 60_000 * patience,
@@ -143,7 +120,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "page",
-          retry,
           include: [page],
           // One browser at a time: they measure what it shows, and share what is built.
           poolOptions: { forks: { singleFork: true } },
@@ -157,9 +133,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "faults",
-          retry,
           include: [`${faults}/*.test.ts`],
-          exclude: [...measured, ...soaks, ...leftOut],
+          exclude: [...measured, ...soaks],
           // Of the tests of one file that run at once, most wait for somebody who does not answer.
           maxConcurrency: 8,
           testTimeout: 120_000 * patience,
@@ -170,9 +145,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "soaks",
-          retry,
           include: soaks,
-          exclude: leftOut,
           testTimeout: 120_000 * patience,
           hookTimeout: 60_000 * patience
         }
@@ -181,9 +154,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "measured",
-          retry,
           include: measured,
-          exclude: leftOut,
           // One file at a time, and after all of the other projects.
           poolOptions: { forks: { singleFork: true } },
           testTimeout: 120_000 * patience,

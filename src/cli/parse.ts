@@ -151,6 +151,7 @@ const otherFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "<application>": ["appName", "name"],
   "--server": ["serverId"],
   "--path": ["remotePath"],
+  "<path>": ["remotePath"],
   "--key": ["privateKey"],
   "--sudo": ["useSudo"],
   "--app": ["appName"],

@@ -36,11 +36,15 @@ describe("a command, where a service holds the store of runs", { timeout: 90_000
       expect(yield* run("runs")).toMatchObject({ code: 0 })
       const note = JSON.parse(readFileSync(holder, "utf8"))
       expect(note.service.address).toBe(service.url)
+      // Stopped: it would put its note right while the commands below read it.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.kill(service.pid, "SIGSTOP")),
+        () => Effect.sync(() => process.kill(service.pid, "SIGCONT"))
+      )
       writeFileSync(holder, JSON.stringify({ ...note, service: { address: "http://127.0.0.1:1", token: "t" } }))
       for (const command of [["runs"], ["runs", "01"]]) {
         const refused = yield* run(...command)
         expect(refused.code).toBe(1)
-        // The service writes its note again meanwhile.
         expect(refused.output.replace(/\s+/g, " ")).toMatch(
           /process \d+\) uses it\. Use that one with --url http:\/\/127\.0\.0\.1:\d+, or stop it/
         )

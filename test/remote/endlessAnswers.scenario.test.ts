@@ -22,6 +22,7 @@ import {
   restoreCommand,
   verifyBackupCommand
 } from "../../src/remote/backups.ts"
+import { buildImageCommand, saveImagesCommand } from "../../src/remote/build.ts"
 import { contentsCommand, inventoryCommand } from "../../src/remote/compare.ts"
 import {
   deployLockCommand,
@@ -131,6 +132,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
 const watched: Readonly<Record<string, RemoteCommand>> = {
   activateCommand: activateCommand(activation, false),
   backupCommand: backupCommand(path, "request", "run", [], false),
+  buildImageCommand: buildImageCommand("web", 1, "web", false),
   restoreCommand: restoreCommand(path, "1", "run", false, [], false),
   deployLockCommand: deployLockCommand(path, "me"),
   pullImagesCommand: pullImagesCommand(path, ["web"], false, false)
@@ -142,9 +144,10 @@ const logs = {
   followLogsCommand: followLogsCommand({ kind: "container", name: "web" }, { lines: 1, service: "", since: "" }, false)
 }
 
-/** Output that goes on to the caller as it comes. */
+/** Output that goes on to the caller, or into a file, as it comes. */
 const passed = {
-  execCommand: execCommand({ id: "id", name: "web" }, "mark", ["cat"], { sudo: false, terminal: undefined })
+  execCommand: execCommand({ id: "id", name: "web" }, "mark", ["cat"], { sudo: false, terminal: undefined }),
+  saveImagesCommand: saveImagesCommand(["web"], false)
 }
 
 /** Endless output: a single line, or as many records as bytes. */

@@ -41,7 +41,7 @@ const schedule = (
     readonly listed?: string
     readonly deployedAt?: string
     readonly environments?: object
-    /** What the services see of the runs that they share. */
+    /** Changes the view that the services have of the runs that they share. */
     readonly history?: (kept: RunHistory["Type"]) => RunHistory["Type"]
     /** Number of services, one after the other, that share their runs. */
     readonly services?: number

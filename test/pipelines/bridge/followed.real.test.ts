@@ -12,7 +12,7 @@ const settle = { "proxy.settle": Duration.seconds(5) }
 
 const title = realServer.title(realNginx.title("a redeploy behind proxies that follow their file every two seconds"))
 
-describe.skipIf(!realServer.available || !realNginx.available)(title, { timeout: 300_000, retry: 2 }, () => {
+describe.skipIf(!realServer.available || !realNginx.available)(title, { timeout: 300_000 }, () => {
   it.scopedLive("fails none of 100 requests a second, nor any that nginx passes on", () =>
     Effect.gen(function*() {
       const world = yield* bridgedProject()

@@ -49,7 +49,7 @@ const smallDisk = Effect.gen(function*() {
 
 const title = realServer.title("a redeploy over a bridge whose proxy file is on a full disk")
 
-describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
   for (const moment of ["from the beginning", "once both serve"] as const) {
     it.scopedLive(`fails no request, and the next one leaves nothing of the bridge (${moment})`, () =>
       Effect.gen(function*() {

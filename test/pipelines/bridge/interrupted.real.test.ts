@@ -67,7 +67,7 @@ const struckAt = (
 
 const title = realServer.title("a bridged redeploy that is interrupted")
 
-describe.skipIf(!realServer.available)(title, { concurrent: true, timeout: 300_000, retry: 2 }, () => {
+describe.skipIf(!realServer.available)(title, { concurrent: true, timeout: 300_000 }, () => {
   it.scopedLive("leads back when it is cancelled", () =>
     Effect.gen(function*() {
       const world = yield* bridgedProject()

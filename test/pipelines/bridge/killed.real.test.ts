@@ -103,7 +103,7 @@ const scene = Effect.gen(function*() {
 const inStep = (step: string) => (run: Effect.Effect<Json, Error>) =>
   Effect.map(run, ({ steps }) => Array.isArray(steps) && steps.at(-1)?.step === step)
 
-describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
   it.scopedLive("leads back when it starts again, and no request fails meanwhile", () =>
     Effect.gen(function*() {
       const { isServed, killedWhen, load, noted } = yield* scene

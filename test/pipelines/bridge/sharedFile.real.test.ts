@@ -28,7 +28,7 @@ const added = { routeName: "later", domain: "later.example.com", port: 2999 }
 // The proxy runs in this process, which may lag behind its file on a busy machine.
 describe.skipIf(!realServer.available)(
   realServer.title("two bridged redeploys of one proxy file"),
-  { timeout: 300_000, retry: 2 },
+  { timeout: 300_000 },
   () => {
     it.scopedLive("go on at once, fail no request, and keep what others write meanwhile", () =>
       Effect.gen(function*() {

@@ -28,7 +28,7 @@ const proxyText = (port: number) =>
 // The proxy runs in this process, which may lag behind its file on a busy machine.
 describe.skipIf(!realServer.available)(
   realServer.title("a rollback over a bridge"),
-  { timeout: 300_000, retry: 2 },
+  { timeout: 300_000 },
   () => {
     it.scopedLive("fails no request, and leads back when it is cancelled", () =>
       Effect.gen(function*() {

@@ -1,0 +1,188 @@
+// The pieces of `.ci/run`: the gate, which proves each promise once, and the further suites, each of at most three
+// minutes on a quiet machine.
+import { existsSync, readFileSync } from "node:fs"
+import type { Piece } from "./judge.ts"
+
+const check = (name: string): Piece => ({
+  name,
+  part: "gate",
+  command: ["npm", "run", "--silent", name],
+  minutes: 10,
+  isTests: false
+})
+
+const vitest = (projects: ReadonlyArray<string>, files: ReadonlyArray<string>, workers?: number) => [
+  "npx",
+  "vitest",
+  "run",
+  ...projects.flatMap((project) => ["--project", project]),
+  ...workers === undefined ? [] : [`--minWorkers=${workers}`, `--maxWorkers=${workers}`],
+  ...files
+]
+
+const gateTests = (name: string, command: ReadonlyArray<string>): Piece => ({
+  name,
+  part: "gate",
+  command,
+  minutes: 20,
+  isTests: true
+})
+
+/** Always run, whole and in this order. */
+export const gate: ReadonlyArray<Piece> = [
+  ...["lint", "lint:deps", "format:check", "typecheck", "lint:openapi", "conformance", "shellcheck"].map(check),
+  gateTests("test", ["npm", "test", "--"]),
+  gateTests(
+    "real",
+    vitest(["real"], [
+      "test/cli/exec/exec.real.test.ts",
+      "test/cli/firstDeploy.real.test.ts",
+      "test/http/team.real.test.ts",
+      "test/mcp/logs.real.test.ts",
+      "test/pipelines/archive/transfer.real.test.ts",
+      "test/pipelines/deploy/bridged.real.test.ts",
+      "test/pipelines/releases/rollback.real.test.ts",
+      "test/pipelines/routes/routes.real.test.ts",
+      "test/services/ssh/logIn.real.test.ts"
+    ])
+  ),
+  gateTests(
+    "page",
+    vitest(["page", "faults"], [
+      "test/faults/built.test.ts",
+      "test/web/failure.page.test.ts",
+      "test/web/project.page.test.ts",
+      "test/web/size.page.test.ts",
+      "test/web/start.page.test.ts"
+    ])
+  )
+]
+
+interface Further {
+  readonly name: string
+  readonly projects: ReadonlyArray<string>
+  /** Parts of paths; all files of the projects when absent. */
+  readonly files?: ReadonlyArray<string>
+  readonly workers?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const further = ({ env, files = [], name, projects, workers }: Further): Piece => ({
+  name,
+  part: "further",
+  command: vitest(projects, files, workers),
+  env: { BERTH_SLOW_TESTS: "1", ...env },
+  // Three times what it takes on a quiet machine.
+  minutes: 9,
+  isTests: true
+})
+
+const ofScenarios = (name: string, ...files: ReadonlyArray<string>) =>
+  further({ name: `scenarios: ${name}`, projects: ["scenario"], files })
+const ofReal = (name: string, ...files: ReadonlyArray<string>) =>
+  further({ name: `real: ${name}`, projects: ["real"], files })
+const ofPage = (name: string, ...files: ReadonlyArray<string>) =>
+  further({ name: `page: ${name}`, projects: ["page"], files: files.map((file) => `test/web/${file}.page.test.ts`) })
+// Two files at a time: what they break, fill and kill is their own, and mostly they wait.
+const ofFaults = (name: string, ...files: ReadonlyArray<string>) =>
+  further({ name: `faults: ${name}`, projects: ["faults", "soaks", "measured"], files, workers: 2 })
+
+/** Begun while there is time, at another one for each commit. */
+export const furtherSuites: ReadonlyArray<Piece> = [
+  ofScenarios("command line", "test/cli/"),
+  ofScenarios(
+    "scripts",
+    "test/client/",
+    "test/examples/",
+    "test/readme/",
+    "test/sandbox/",
+    "test/scripts/",
+    "test/services/"
+  ),
+  ofScenarios("hostile input", "test/http/", "test/mcp/", "test/remote/", "test/main.scenario"),
+  ofScenarios("activation", "test/pipelines/activation/"),
+  ofScenarios(
+    "deploys",
+    ...["archive/", "build.", "compare.", "deploy/", "drift/", "releases/", "stacks/", "targets/"]
+      .map((folder) => `test/pipelines/${folder}`)
+  ),
+  further({
+    name: "slow cases of fast files",
+    projects: ["sandbox"],
+    files: [
+      "test/mcp/http",
+      "test/readme/commands",
+      "test/scripts/importDirection",
+      "test/services/local/LocalProcesses",
+      "test/services/locks/Locks",
+      "test/services/settings/savingServers",
+      "test/services/state/RunStoreLive/embedded"
+    ]
+  }),
+  ofReal(
+    "ssh",
+    ...["ssh/Connections", "ssh/S", "ssh/jump", "ssh/slow", "state/"].map((name) => `test/services/${name}`)
+  ),
+  ofReal(
+    "deploys",
+    ...["deploy/deploy", "deploy/plan", "deploy/send", "pull/", "compare/", "projects/environments", "secrets/"]
+      .map((name) => `test/pipelines/${name}`),
+    "test/remote/"
+  ),
+  ofReal(
+    "images",
+    ...["archive/dockerLoad", "archive/transferForms", "build/", "init/"].map((name) => `test/pipelines/${name}`)
+  ),
+  ofReal(
+    "compose projects",
+    ...["adoption/", "deploy/composeProjects", "deploy/corpus", "projects/compose/"].map((name) =>
+      `test/pipelines/${name}`
+    )
+  ),
+  ofReal("backups", "test/pipelines/backups/"),
+  ofReal(
+    "stacks",
+    ...["activation/activationOutput", "disks/", "health/", "sampling", "servers/", "stacks/", "targets/"]
+      .map((name) => `test/pipelines/${name}`),
+    "test/readme/"
+  ),
+  ofReal("bridges", "test/pipelines/bridge/"),
+  ofReal(
+    "ways back",
+    ...["activation/health/", "deploy/bridgedBack", "hooks/", "releases/rollbackBridged", "releases/rollbackKilled"]
+      .map((name) => `test/pipelines/${name}`)
+  ),
+  ofReal("container", "test/packaging/container"),
+  ofReal("action", "test/packaging/action"),
+  further({ name: "real: Docker 26", projects: ["engine26"] }),
+  further({ name: "real: Docker 28", projects: ["engine28"] }),
+  ofFaults("processes", "test/faults/"),
+  ofPage("screens", "screens"),
+  ofPage("lists", "applications", "overview", "projectList", "readmePicture", "servers", "settings"),
+  ofPage("work", "environments", "logScreen", "logs", "progress", "refusals", "targets", "usage")
+]
+
+/** The pieces in turn, beginning at one that the commit decides: on a slow machine each gets its turn all the same. */
+export const inTurnOf = (pieces: ReadonlyArray<Piece>, commit: string): ReadonlyArray<Piece> => {
+  const from = pieces.length === 0 ? 0 : (Number.parseInt(commit.slice(0, 8), 16) || 0) % pieces.length
+  return [...pieces.slice(from), ...pieces.slice(0, from)]
+}
+
+/** Tests that may be skipped, by file: number and reason. No machine can run all of them. */
+export const maySkip: ReadonlyMap<string, readonly [count: number, reason: string]> = new Map([
+  ["test/services/local/LocalProcesses.sandbox.test.ts", [1, "root may start any file"]],
+  ["test/remote/proxy.sandbox.test.ts", [6, "busybox takes no stand-ins for its programs"]],
+  ["test/http/guard.sandbox.test.ts", [1, "needs an address beside loopback"]],
+  ["test/pipelines/archive/dockerLoad.real.test.ts", [1, "each rule is of one image store"]],
+  ["test/pipelines/init/renderDockerIgnore.real.test.ts", [1, "needs BuildKit"]],
+  ["test/faults/library.test.ts", [1, "needs the npm registry"]],
+  ["test/faults/package.test.ts", [2, "needs the npm registry"]],
+  // Its descriptions are not part of this repository.
+  ...process.env["BERTH_CONTRACTS"] === undefined
+    ? [["test/pipelines/upsert/vendors.sandbox.test.ts", [1, "needs BERTH_CONTRACTS"]] as const]
+    : []
+])
+
+/** True for a file with cases that BERTH_SLOW_TESTS=1 alone takes in. */
+export const hasSlowCases = (file: string): boolean =>
+  existsSync(file) && /import \{[^}]*\bslow\b[^}]*\} from .*thorough/.test(readFileSync(file, "utf8"))
