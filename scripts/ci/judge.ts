@@ -46,7 +46,7 @@ const reasonsOf = ({ problem, tests }: FileResult): ReadonlyArray<string> => [
 
 const wasEnded = ({ exit }: Outcome) => exit === "cut" || exit === "late"
 
-/** Everything that failed in a run of a piece; a file appears once, with all of its reasons. */
+/** Failures of a run of a piece; a file appears once, with all of its reasons. */
 export const failuresOf = (outcome: Outcome): ReadonlyArray<Failure> => {
   const { exit, piece, report } = outcome
   const whole = (again: Failure["again"], reason: string): Failure => ({
@@ -69,7 +69,7 @@ export const failuresOf = (outcome: Outcome): ReadonlyArray<Failure> => {
   }
   for (const result of report.files) add(result, reasonsOf(result))
   const underWay = wasEnded(outcome) ? `was running when its piece ${endedAfter}` : "its process died"
-  // Where the whole run died, which files were to come is not known.
+  // A run that died does not say which files were to come.
   const isKnown = report.ended || wasEnded(outcome)
   for (const file of isKnown ? report.underWay : []) add(file, [underWay], wasEnded(outcome))
   const strayOfPiece = report.stray.flatMap(({ file, reason }) => {

@@ -44,7 +44,7 @@ export const runPiece = (
     const end = (exit: Outcome["exit"]) => {
       clearTimeout(timer)
       clearTimeout(killing)
-      // Nothing of it may run beside the next one.
+      // End what it left: that would run beside the next one.
       kill("SIGKILL")
       resolve({
         piece,
