@@ -85,7 +85,12 @@ const ofPage = (name: string, ...files: ReadonlyArray<string>) =>
   further({ name: `page: ${name}`, projects: ["page"], files: files.map((file) => `test/web/${file}.page.test.ts`) })
 // Two files at a time: what they break, fill and kill is their own, and mostly they wait.
 const ofFaults = (name: string, ...files: ReadonlyArray<string>) =>
-  further({ name: `faults: ${name}`, projects: ["faults", "soaks", "measured"], files, workers: 2 })
+  further({
+    name: `faults: ${name}`,
+    projects: ["faults", "soaks", "measured"],
+    files: files.map((file) => `test/faults/${file}.test.ts`),
+    workers: 2
+  })
 
 /** Begun while there is time, at another one for each commit. */
 export const furtherSuites: ReadonlyArray<Piece> = [
@@ -156,7 +161,15 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ofReal("action", "test/packaging/action"),
   further({ name: "real: Docker 26", projects: ["engine26"] }),
   further({ name: "real: Docker 28", projects: ["engine28"] }),
-  ofFaults("processes", "test/faults/"),
+  ofFaults(
+    "callers",
+    ...["connection", "hostileFiles", "hostileServer", "longestAnswers", "server", "slowCallers", "wrongTokens"]
+  ),
+  ofFaults("runs", "cancel", "killedDeploys", "killedTargets", "runStore", "runs"),
+  ofFaults("installation", "encodings", "fromNothing", "keptFiles", "library", "package"),
+  ofFaults("processes", "fullDisk", "process", "team", "teamChurn"),
+  ofFaults("soaks", "soaks/bodiesSoak", "soaks/connectionsSoak", "soaks/soak", "soaks/socketsSoak"),
+  ofFaults("long soaks", "soaks/builtSoak", "soaks/hostileSoak", "soaks/watchersSoak"),
   ofPage("screens", "screens"),
   ofPage("lists", "applications", "overview", "projectList", "readmePicture", "servers", "settings"),
   ofPage("work", "environments", "logScreen", "logs", "progress", "refusals", "targets", "usage")
