@@ -1,6 +1,8 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Option, Ref } from "effect"
+// Loaded before: else the first look would wait for it, and a test take that for the end.
+import "../../../src/pipelines/backups/backups.ts"
 import { keepBackups } from "../../../src/pipelines/backups/schedule.ts"
 import type { NotifiedBackup } from "../../../src/schema/notify.ts"
 import { RunsLive } from "../../../src/services/runs/engine.ts"
@@ -106,7 +108,8 @@ const schedule = (
     )
   }).pipe(Effect.scoped)
 
-describe("scheduled backups", () => {
+// Each waits for its service to have settled.
+describe.concurrent("scheduled backups", () => {
   it.live("are taken at once where there is none, and after a failure not before its pause", () =>
     Effect.gen(function*() {
       const { asked, runs, told } = yield* schedule({ services: 2 })
