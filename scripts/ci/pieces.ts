@@ -163,7 +163,13 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   further({ name: "real: Docker 28", projects: ["engine28"] }),
   ofFaults(
     "callers",
-    ...["connection", "hostileFiles", "hostileServer", "longestAnswers", "server", "slowCallers", "wrongTokens"]
+    "connection",
+    "hostileFiles",
+    "hostileServer",
+    "longestAnswers",
+    "server",
+    "slowCallers",
+    "wrongTokens"
   ),
   ofFaults("runs", "cancel", "killedDeploys", "killedTargets", "runStore", "runs"),
   ofFaults("installation", "encodings", "fromNothing", "keptFiles", "library", "package"),

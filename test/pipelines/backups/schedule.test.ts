@@ -1,8 +1,6 @@
 import { Path } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Option, Ref } from "effect"
-// Loaded before: else the first look would wait for it, and a test take that for the end.
-import "../../../src/pipelines/backups/backups.ts"
 import { keepBackups } from "../../../src/pipelines/backups/schedule.ts"
 import type { NotifiedBackup } from "../../../src/schema/notify.ts"
 import { RunsLive } from "../../../src/services/runs/engine.ts"
@@ -107,6 +105,9 @@ const schedule = (
       Effect.provide(world)
     )
   }).pipe(Effect.scoped)
+
+// The first look would wait for it, and a test take that for the end.
+beforeAll(() => import("../../../src/pipelines/backups/backups.ts"))
 
 // Each waits for its service to have settled.
 describe.concurrent("scheduled backups", () => {
