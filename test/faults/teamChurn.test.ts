@@ -1,9 +1,10 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Client } from "pg"
 import { HttpFault } from "../../src/sandbox/httpDouble.ts"
+import { patience } from "../fixtures/patience.ts"
 import { realPostgres, startPostgres } from "../fixtures/runs/postgres.ts"
 import { begin, hasBegun, isEnded, makeTeam, type Member, until } from "../fixtures/runs/team.ts"
 import { plant } from "../layers/temporary.ts"
@@ -142,7 +143,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team whose servic
           members = [other, yield* join]
         }
         expect(yield* statesOf(members[0] ?? first, ids)).toEqual(succeeded(ids))
-        expect(yield* silence).toBeLessThan(10)
+        expect(yield* silence).toBeLessThan(10 * patience)
       }))
 
     test.scoped("takes the runs of a killed service over within the time that is set", () =>
@@ -154,17 +155,17 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team whose servic
         const before = yield* query("SELECT clock_timestamp()")
         yield* first.kill("SIGKILL")
         yield* Effect.repeat(taken, { schedule: Schedule.spaced("100 millis"), until: (count) => count === ids.length })
-          .pipe(Effect.timeout("30 seconds"))
+          .pipe(Effect.timeout(Duration.seconds(30 * patience)))
         const times = yield* query(`SELECT extract(epoch FROM at - '${before}') FROM record WHERE event = 'taken'`)
         const seconds = times.split("\n").map(Number)
         expect(seconds).toHaveLength(8)
-        expect(Math.max(...seconds)).toBeLessThan(5)
+        expect(Math.max(...seconds)).toBeLessThan(5 * patience)
       }))
 
     test.scoped("keeps its runs while other roles of its database flood it with notifications", () =>
       Effect.gen(function*() {
         const { guest } = yield* Postgres
-        const { address, cut, first, join, query, start, taken } = yield* stage(4, 600, 5)
+        const { address, cut, first, join, query, start, taken } = yield* stage(4, 600, 5 * patience)
         yield* join
         yield* flood(yield* guest(address), "berth_runs")
         // One that has learned its name.
