@@ -90,6 +90,9 @@ export const failuresOf = (outcome: Outcome): ReadonlyArray<Failure> => {
     : found
 }
 
+/** Minutes that one file may take by itself, on a slow machine. */
+const mostMinutesOfFile = 9
+
 /** The piece that runs a failure again: a file with nothing beside it, or the whole piece. */
 export const repeatOf = ({ again, file, piece }: Failure): Piece =>
   again === "alone" && file !== undefined
@@ -97,7 +100,8 @@ export const repeatOf = ({ again, file, piece }: Failure): Piece =>
       ...piece,
       name: `${piece.name} again: ${file.file}`,
       command: ["npx", "vitest", "run", "--project", file.project, "--minWorkers=1", "--maxWorkers=1", file.file],
-      env: { ...piece.env, ...file.project === "near" ? { BERTH_TEST_PROJECTS: "near" } : {} }
+      env: { ...piece.env, ...file.project === "near" ? { BERTH_TEST_PROJECTS: "near" } : {} },
+      minutes: Math.min(piece.minutes, mostMinutesOfFile)
     }
     : { ...piece, name: `${piece.name} again` }
 
