@@ -2,15 +2,15 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
-import { makeWorld } from "../../src/sandbox/world.ts"
+import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import { slow } from "../fixtures/thorough.ts"
-import { temporaryDirectory } from "../layers/temporary.ts"
+import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
 const textOf = (page: string) => readFileSync(page, "utf8")
@@ -36,6 +36,26 @@ const berthOf = (page: string) =>
 const tried = slow ? pages : ["README.md"]
 // The sandbox has no containers with data; test/pipelines/backups runs these commands' programs.
 const withoutData = (page: string) => page !== "docs/backups.md"
+
+/** The project of docs/environments.md as its `container.json` there says, and what runs of it by the time of its commands. */
+const makeShop = ({ projects, serverId }: World, url: string) =>
+  Effect.gen(function*() {
+    const [, config = ""] = /^```json\n([\s\S]*?)^```/m.exec(textOf("docs/environments.md")) ?? []
+    const service = (name: string) => `services:\n  ${name}:\n    image: hello:latest\n`
+    cpSync(join(projects, "hello"), join(projects, "shop"), { recursive: true })
+    yield* plant(join(projects, "shop"), {
+      // The sandbox's stand-in for Docker takes one compose file.
+      "container.json": config.replace("\"compose.yml\", \"staging", "\"staging").replaceAll(
+        /"web-\d"/g,
+        JSON.stringify(serverId)
+      ),
+      "compose.yml": service("web"),
+      "staging.yml": service("helper"),
+      ".env.production": ""
+    })
+    const { code, err } = yield* runCli({ url }, ["deploy", "shop", "--env", "production", "--confirm", "production"])
+    expect(code, err).toBe(0)
+  })
 
 // Programs that may be missing on the machine that the tests run on; then the reply names them.
 const needsProgram = /container\/(build|editor-diff)/
@@ -92,6 +112,7 @@ describe.skipIf(process.platform === "win32")("the commands of berth in the docu
       Effect.gen(function*() {
         const world = yield* makeWorld
         const { url } = yield* startService(world.settingsFile)
+        if (page === "docs/environments.md") yield* makeShop(world, url)
         for (const line of berthOf(page)) {
           const { code, err } = yield* runCli({ url }, line.split(" ").slice(1))
           // Comparisons exit with 2 on a difference.
