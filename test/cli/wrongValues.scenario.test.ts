@@ -7,6 +7,7 @@ import { makeWorld } from "../../src/sandbox/world.ts"
 import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
+import { temporaryDirectory } from "../layers/temporary.ts"
 
 /** Commands that go on until they are ended, or that start something outside. */
 const unending = ["serve", "sandbox", "open", "mcp", "completions"]
@@ -59,6 +60,10 @@ describe.skipIf(process.platform === "win32")("a wrong value", () => {
     Effect.gen(function*() {
       const { settingsFile } = yield* makeWorld
       const { url } = yield* startService(settingsFile)
+      // `--report` writes a file of that name where the command runs.
+      const here = process.cwd()
+      process.chdir(yield* temporaryDirectory)
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.chdir(here)))
       expect(lines.length).toBeGreaterThan(400)
       const odd: Array<unknown> = []
       for (const line of lines) {

@@ -148,7 +148,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team whose servic
 
     test.scoped("takes the runs of a killed service over within the time that is set", () =>
       Effect.gen(function*() {
-        const { first, join, query, start, taken } = yield* stage(8, 400, 5)
+        const { first, join, query, start, taken } = yield* stage(8, 400, 5 * patience)
         yield* join
         const ids = yield* Effect.forEach(indices(8), (index) => start(first, index))
         yield* until(first, ids[7] ?? "", hasBegun("sync"))

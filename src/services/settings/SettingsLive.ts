@@ -287,7 +287,7 @@ export const makeSettings = (store: SettingsStore) =>
       Effect.promise(() => import("./rights.ts")),
       ({ makeServerRights }) => makeServerRights(servers, routeFor)
     )
-    // One for all callers, since it gives out ids.
+    // Shared by all callers, since it gives out ids.
     const writer = yield* Effect.cached(
       Effect.flatMap(
         Effect.promise(() => import("./serverWriter.ts")),
