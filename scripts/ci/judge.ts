@@ -30,6 +30,8 @@ export interface Failure {
   readonly piece: Piece
   readonly file?: FileOf
   readonly reasons: ReadonlyArray<string>
+  /** Names of the tests that failed; none where the file or the piece failed as a whole. */
+  readonly tests: ReadonlyArray<string>
   /** `never`: what a second run would not change. */
   readonly again: "alone" | "whole" | "never"
   /** True where nothing failed, and it only was not done when its piece was ended. */
@@ -52,6 +54,7 @@ export const failuresOf = (outcome: Outcome): ReadonlyArray<Failure> => {
   const whole = (again: Failure["again"], reason: string): Failure => ({
     piece,
     reasons: [reason],
+    tests: [],
     again,
     isUnfinished: false
   })
@@ -59,10 +62,21 @@ export const failuresOf = (outcome: Outcome): ReadonlyArray<Failure> => {
   if (!piece.isTests) {
     return exit === "passed" ? [] : [whole("never", wasEnded(outcome) ? endedAfter : "failed")]
   }
-  const byFile = new Map<string, { readonly file: FileOf; reasons: Array<string>; isUnfinished: boolean }>()
+  interface FailedFile {
+    readonly file: FileOf
+    readonly reasons: Array<string>
+    readonly tests: ReadonlyArray<string>
+    isUnfinished: boolean
+  }
+  const failedTests = (file: FileOf) =>
+    (report.files.find((each) => keyOf(each) === keyOf(file))?.tests ?? []).flatMap(({ name, state }) =>
+      state === "failed" ? [name] : []
+    )
+  const byFile = new Map<string, FailedFile>()
   const add = (file: FileOf, reasons: ReadonlyArray<string>, isUnfinished = false) => {
     if (reasons.length === 0) return
-    const known = byFile.get(keyOf(file)) ?? { file, reasons: [], isUnfinished: true }
+    const known = byFile.get(keyOf(file)) ??
+      { file, reasons: [], tests: failedTests(file), isUnfinished: true }
     known.reasons.push(...reasons)
     known.isUnfinished &&= isUnfinished
     byFile.set(keyOf(file), known)
@@ -126,15 +140,24 @@ export interface Rules {
   readonly counts: ReadonlyArray<string>
 }
 
-/** True where a failed piece or file passed in a run after. */
-const passedLater = (repeats: ReadonlyArray<Outcome>) =>
-  repeats.some((each) => each.exit === "passed" && failuresOf(each).length === 0)
+/**
+ * The further run of a failure that passed. One that skips what failed before, for want of Docker for instance, proves
+ * nothing.
+ */
+const findPass = (failure: Failure, repeats: Ran["repeats"]): Outcome | undefined =>
+  repeats.get(keyOfFailure(failure))?.find((each) => {
+    const tests = each.report.files.flatMap((file) => file.tests)
+    const skipsFailed = tests.some(({ name, state }) => state === "skipped" && failure.tests.includes(name))
+    return each.exit === "passed" && failuresOf(each).length === 0 && !skipsFailed &&
+      tests.some(({ state }) => state === "passed")
+  })
 
 /** Failures that are to be run once more: those that did not pass yet. */
-export const failuresToRepeat = ({ outcomes, repeats }: Ran): ReadonlyArray<Failure> =>
-  outcomes.flatMap(failuresOf).filter((each) =>
-    each.again !== "never" && !passedLater(repeats.get(keyOfFailure(each)) ?? [])
-  )
+export const failuresToRepeat = (
+  outcomes: ReadonlyArray<Outcome>,
+  repeats: Ran["repeats"]
+): ReadonlyArray<Failure> =>
+  outcomes.flatMap(failuresOf).filter((each) => each.again !== "never" && findPass(each, repeats) === undefined)
 
 export const commandOf = ({ command, env = {} }: Piece): string =>
   [...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command].join(" ")
@@ -153,7 +176,7 @@ export const summarize = (
   const problems: Array<string> = []
   const failures = ran.outcomes.flatMap(failuresOf)
   const repeatsOf = (failure: Failure) => ran.repeats.get(keyOfFailure(failure)) ?? []
-  const isMoody = (failure: Failure) => passedLater(repeatsOf(failure))
+  const isMoody = (failure: Failure) => findPass(failure, ran.repeats) !== undefined
   // Not done is not failed, as long as no run of it failed.
   const isLeft = (failure: Failure) =>
     failure.isUnfinished && failure.piece.part === "further" && repeatsOf(failure).every(({ exit }) => exit === "late")
@@ -161,11 +184,10 @@ export const summarize = (
   const left = failures.filter((each) => !isMoody(each) && isLeft(each))
   const red = failures.filter((each) => !isMoody(each) && !isLeft(each))
 
-  /** Last passing result of what was run again, else the first. */
+  /** Results of a piece: for what was run again those of the run that passed, else those of the first. */
   const filesOf = (outcome: Outcome): ReadonlyArray<FileResult> => {
     const again = moody.filter(({ piece }) => piece.name === outcome.piece.name)
-    const passing = (failure: Failure) =>
-      repeatsOf(failure).find((each) => each.exit === "passed" && failuresOf(each).length === 0)?.report.files ?? []
+    const passing = (failure: Failure) => findPass(failure, ran.repeats)?.report.files ?? []
     const whole = again.find(({ file }) => file === undefined)
     if (whole !== undefined) return passing(whole)
     const replaced = new Map(again.flatMap(passing).map((file) => [keyOf(file), file]))
@@ -215,7 +237,7 @@ export const summarize = (
   for (const { file, part, seconds } of timed) {
     if (part === "gate" && seconds / rules.slowness > 30) lines.push(`slow: ${file} ${Math.round(seconds)} s`)
   }
-  for (const what of rules.counts) {
+  for (const what of new Set([...rules.counts, ...counted.map((each) => each.what)])) {
     const mine = counted.filter((each) => each.what === what)
     const all = sum(mine.map((each) => each.count))
     lines.push([`${what}: ${all}`, ...mine.flatMap(({ by }) => by === undefined ? [] : [by])].join(", "))

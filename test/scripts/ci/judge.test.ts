@@ -86,7 +86,7 @@ describe("a report", () => {
 })
 
 describe("what is run again", () => {
-  const again = (run: Outcome) => failuresToRepeat({ outcomes: [run], repeats: new Map(), notBegun: [] })
+  const again = (run: Outcome) => failuresToRepeat([run], new Map())
 
   it("is a file with a failed test, alone", () => {
     expect(again(bad).map((failure) => repeatOf(failure).command.join(" "))).toEqual([
@@ -132,8 +132,12 @@ describe("what is run again", () => {
 
   it("is what failed again, and no more what passed", () => {
     const fails = outcome([result("a.test.ts", [failed()]), ended])
-    expect(failuresToRepeat(ran([bad], [fails]))).toHaveLength(1)
-    expect(failuresToRepeat(ran([bad], [good]))).toEqual([])
+    const repeated = (again: Outcome) => {
+      const { outcomes, repeats } = ran([bad], [again])
+      return failuresToRepeat(outcomes, repeats)
+    }
+    expect(repeated(fails)).toHaveLength(1)
+    expect(repeated(good)).toEqual([])
   })
 
   it("is no check, and no rest of a gate that was ended", () => {
@@ -173,6 +177,15 @@ describe("the verdict", () => {
     expect(isGreen).toBe(false)
     expect(lines).toContain("failed: a.test.ts: breaks: expected 1 to be 2")
     expect(lines.at(-1)).toBe("tests: 2 passed, 1 failed, 0 skipped")
+  })
+
+  it.each([
+    ["skips what failed", [passed(), skipped("breaks")]],
+    ["skips everything", [skipped("holds"), skipped("waits")]]
+  ])("is red where a further run only %s", (_, tests) => {
+    const { isGreen, lines } = verdict(ran([bad], [outcome([result("a.test.ts", tests), ended])]), { isWhole: false })
+    expect(isGreen).toBe(false)
+    expect(lines).toContain("failed: a.test.ts: breaks: expected 1 to be 2")
   })
 
   it("is red where another file failed beside a moody one", () => {
@@ -285,5 +298,9 @@ describe("the verdict", () => {
       "fuzz requests: 500, BERTH_FUZZ_SEED=1"
     )
     expect(verdict(ran([good]), { counts }).isGreen).toBe(false)
+    // A count that not every run has to have is told all the same.
+    expect(verdict(ran([outcome([result("a.test.ts", [test]), ended])])).lines).toContain(
+      "fuzz requests: 500, BERTH_FUZZ_SEED=1"
+    )
   })
 })

@@ -1,0 +1,45 @@
+// Decides what runs when: the gate whole, further suites while there is time, then what failed once more, alone.
+import { failuresToRepeat, keyOfFailure, type Outcome, type Piece, type Ran, repeatOf } from "./judge.ts"
+
+/** Minutes from the start of the run after which nothing of a part runs any more, first or again. */
+const ends = { gate: 80, further: 47 } as const
+
+/** Minutes after which nothing of the gate is run again: its failures are red then. */
+const endOfRepeats = 60
+
+/** Minutes below which a further run is not worth its beginning. */
+const shortestRun = 1
+
+export interface Running {
+  readonly gate: ReadonlyArray<Piece>
+  /** In the order in which they are begun. */
+  readonly further: ReadonlyArray<Piece>
+  /** Minutes in which further suites are begun. */
+  readonly furtherMinutes: number
+  /** Minutes since the start of the run. */
+  readonly minutes: () => number
+  /** Runs a piece for so many minutes at most. */
+  readonly run: (piece: Piece, minutesLeft: number) => Promise<Outcome>
+}
+
+export const runPieces = async ({ further, furtherMinutes, gate, minutes, run }: Running): Promise<Ran> => {
+  const runPart = (piece: Piece) => run(piece, Math.max(0, ends[piece.part] - minutes()))
+  const outcomes: Array<Outcome> = []
+  const notBegun: Array<Piece> = []
+  for (const piece of gate) outcomes.push(await runPart(piece))
+  for (const piece of further) {
+    if (minutes() < furtherMinutes) outcomes.push(await runPart(piece))
+    else notBegun.push(piece)
+  }
+  const repeats = new Map<string, ReadonlyArray<Outcome>>()
+  // A second run of each first, and a third of those that failed again.
+  for (const _ of [2, 3]) {
+    for (const failure of failuresToRepeat(outcomes, repeats)) {
+      const end = failure.piece.part === "gate" ? endOfRepeats : ends.further
+      if (minutes() > end - shortestRun) continue
+      const key = keyOfFailure(failure)
+      repeats.set(key, [...repeats.get(key) ?? [], await runPart(repeatOf(failure))])
+    }
+  }
+  return { outcomes, repeats, notBegun }
+}
