@@ -539,14 +539,19 @@ container=$(docker_ids "$target" | awk '$3 == "Up" { print $1; exit }')
 }
 lead_back() {
 state=back
+swapped=$(cat .berth/swapped 2>/dev/null)
 swap_back || state=unknown
 for name do
-if [ "$(rfield "$name" 2)" = volume ] && [ -n "$data" ]; then continue; fi
+! was_swapped "$name" || continue
 [ -n "$kept" ] && [ -f "$backups/$kept/$name.gz" ] && put "$name" "$kept" >/dev/null 2>&1 || state=unknown
 done
 }
+was_swapped() {
+[ "$(rfield "$1" 2)" = volume ] && volume_named "$(rfield "$1" 3)" || return 1
+data=$(as_root docker volume inspect --format '{{.Mountpoint}}' "$volume" </dev/null)
+[ -n "$data" ] && printf '%s\\n' "$swapped" | grep -qxF -e "$data"
+}
 restored=
-data=
 for kind in exec volume; do
 names=$(about restore | awk -F '\\t' -v kind="$kind" '$2 == kind { print $1 }')
 [ -n "$names" ] || continue

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
+import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { gzipSync } from "node:zlib"
 import { backup, listBackups } from "../../../src/pipelines/backups/backups.ts"
 import { planRestore, restore } from "../../../src/pipelines/backups/restore.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
@@ -151,6 +153,34 @@ describe.skipIf(!available)(realServer.title("restores on a real server"), { tim
         expect(flipped.message).toMatch(/uploads of backup 1 is not what was written: .*Nothing was stopped or changed/)
         expect([yield* orders, yield* files]).toEqual([rows, now])
         expect((yield* listBackups(target.serverId, target.remotePath)).map(({ id }) => id)).toEqual(["2", "1"])
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.scopedLive("that fail at the second volume leave the first one to those who write it from then on", () =>
+    Effect.gen(function*() {
+      const volumes = { uploads: items.uploads, zdata: { volume: "data", stop: ["db"] } }
+      const { files, isUp, layer, remote, target, within } = yield* world(volumes, true)
+      yield* Effect.gen(function*() {
+        yield* backup(target)
+        // Whole by its hash, and no archive.
+        const place = join(remote, ".berth/backups/1")
+        const broken = gzipSync("no archive")
+        const sum = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+        const manifest = readFileSync(join(place, "manifest"), "utf8")
+        const written = sum(readFileSync(join(place, "zdata.gz")))
+        writeFileSync(join(place, "zdata.gz"), broken)
+        writeFileSync(join(place, "manifest"), manifest.replace(written, sum(broken)))
+        yield* within("web", "sh", "-c", "rm -r /files/a; echo new >/files/later.txt")
+        const now = yield* files
+        const failed = yield* Effect.flip(restore({ ...target, backup: "1" }))
+        expect(failed.message).toMatch(/zdata could not be restored: .*What it had replaced is back as it was/)
+        yield* eventually(Effect.all([isUp("web"), isUp("db")]).pipe(Effect.map((up) => up.every(Boolean))))
+        expect(yield* files).toBe(now)
+        expect(existsSync(join(remote, ".berth/swapped"))).toBe(false)
+        yield* within("web", "sh", "-c", "echo since >/files/since.txt")
+        // Each backup begins with what an earlier restore has left unfinished.
+        yield* backup({ ...target, items: ["uploads"] })
+        expect(yield* within("web", "cat", "/files/since.txt")).toBe("since")
       }).pipe(Effect.provide(layer))
     }))
 
