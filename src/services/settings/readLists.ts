@@ -301,7 +301,7 @@ export interface PlacedServer {
 }
 
 /** Detects the text of a private key where a path is expected. */
-const isKeyText = (text: string): boolean => text.includes("-----BEGIN")
+export const isKeyText = (text: string): boolean => text.includes("-----BEGIN")
 
 const shortestKeyLine = 32
 

@@ -6,7 +6,7 @@ import { secretSettings, settingDefinitions, type SettingName, SettingsInvalid }
 import { type Setting, type SettingJson, SettingRefused } from "../../schema/settingsList.ts"
 import { cut, mask, suggestNearest } from "../../schema/words.ts"
 import { type FindSetting, parseSettingsDocument, type SettingsDocument } from "./document.ts"
-import { type notifyTargetReader, secretFields, secretTargetFields } from "./readLists.ts"
+import { isKeyText, type notifyTargetReader, secretFields, secretTargetFields } from "./readLists.ts"
 import type { SettingChanges } from "./rights.ts"
 import {
   changeServer,
@@ -135,6 +135,9 @@ export const maskSettingsText = (text: string, { server, settings = [] }: NewSec
       ...inList(findPair(root, "notify"), secretTargetFields).flatMap(({ found }) => hidden(found, masks.standing)),
       ...inList(findPair(root, "servers"), secretFields).flatMap(({ field, found, index }) =>
         hidden(found, server?.index === index && server.fields.includes(field) ? masks.new : masks.standing)
+      ),
+      ...inList(findPair(root, "servers"), ["privateKey"]).flatMap(({ found }) =>
+        hidden(Option.filter(found, ({ value }) => isScalar(value) && isKeyText(String(value.value))), masks.standing)
       )
     ]
     const inSecret = ({ end, start }: Splice) => splices.some((each) => each.start <= start && end <= each.end)

@@ -50,6 +50,16 @@ describe("maskedText", () => {
     `  - { id: a, name: A, host: h, username: u, password: ${secret}, sudoPassword: &p ${secret}, passphrase: *p }`
   ].join("\n")
 
+  it.each([
+    ["a block", "|\n      -----BEGIN OPENSSH PRIVATE KEY-----\n      b3BlbnNzaC1rZXk\n"],
+    ["a line", "\"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXk\"\n"]
+  ])("shows no private key that is written as %s, and the path of one", (_, key) => {
+    const servers = `servers:\n  - id: a\n    privateKey: ${key}  - id: b\n    privateKey: ~/.ssh/id_ed25519\n`
+    expect(Option.getOrThrow(maskSettingsText(servers, {}))).toBe(
+      "servers:\n  - id: a\n    privateKey: \"***\"\n  - id: b\n    privateKey: ~/.ssh/id_ed25519\n"
+    )
+  })
+
   it("shows no secret, and every reference", () => {
     const masked = Option.getOrThrow(
       maskSettingsText(text, { settings: ["token"], server: { index: 0, fields: ["password"] } })
