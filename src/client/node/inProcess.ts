@@ -4,6 +4,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
 import { listRunEndpoints } from "../../http/api/annotations.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
+import { findEndpoint } from "../../http/requestTarget.ts"
 import { EndpointsLive } from "../../http/server.ts"
 import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs.ts"
 import { makeOnce } from "../../services/limits.ts"
@@ -18,7 +19,7 @@ const startingEndpoints = listRunEndpoints(BerthApi)
 
 /** True if a request starts a run, which may have to wait for an unfinished one of another process. */
 const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
-  startingEndpoints.has(`${method} ${url.slice(origin.length)}`)
+  Option.exists(findEndpoint({ method, url: url.slice(origin.length) }), (endpoint) => startingEndpoints.has(endpoint))
 
 /** True if a request concerns runs: unfinished ones are recovered before it. */
 const isAboutRuns = (request: HttpClientRequest.HttpClientRequest) =>

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { DiskUse, PruneOptions, PrunePlan, PruneRequest, PruneResult } from "../../schema/disks.ts"
 import * as failures from "./annotations.ts"
-import { annotateFailures, forOperators, forViewers } from "./annotations.ts"
+import { annotateFailures, forOperators, forViewers, startsRun } from "./annotations.ts"
 import { ServerIdPath } from "./servers.ts"
 
 /** Space on servers. */
@@ -33,6 +33,7 @@ export class DisksApi extends HttpApiGroup.make("disks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("prune", "/api/servers/:id/prune").annotateContext(forOperators)
+      .annotateContext(startsRun)
       .annotateContext(
         annotateFailures(failures.body, failures.server, failures.run, failures.planMoved, [
           409,

@@ -23,6 +23,17 @@ const references = all.flatMap(([, { $ref }]) => (Predicate.isString($ref) ? [$r
 const schemas = Object.keys(spec.components.schemas ?? {}).map((name) => `#/components/schemas/${name}`)
 
 describe("the description of the API", () => {
+  it("has the run of every endpoint that can meet a store of runs that is full", () => {
+    // What callers of a run may be told, and what names it to them, come from two annotations.
+    const waits = operations.filter((operation) =>
+      JSON.stringify(operation.responses["429"] ?? "").includes("runs wait")
+    )
+    expect(waits.length).toBeGreaterThan(10)
+    expect(
+      waits.filter(({ responses }) => !Object.hasOwn(responses, "202")).map(({ operationId }) => operationId)
+    ).toEqual([])
+  })
+
   it("says of every property what it is", () => {
     const silent = all.flatMap(([at, { properties }]) =>
       Predicate.isRecord(properties) && !at.endsWith("/properties")
