@@ -12,7 +12,7 @@ import {
   showAnswer,
   yes
 } from "../options.ts"
-import { confirmChange, escapeInline, exitCodes, formatTable, Screen } from "../output.ts"
+import { confirmChange, escapeInline, exitCodes, Failed, formatTable, Screen, Usage } from "../output.ts"
 import { argument, flagOption, optionalArgument, textOption } from "../parse.ts"
 import { formatRestore } from "../plans.ts"
 
@@ -63,6 +63,9 @@ const backupsCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { out, print, say } = yield* Screen
+    if (input.verify && Option.isNone(input.backup)) {
+      return yield* new Usage({ message: "--verify needs the id of a backup, which berth backups lists" })
+    }
     const place = yield* locateNamedStack(input.project, input)
     if (input.verify && Option.isSome(input.backup)) {
       const backup = input.backup.value
@@ -80,6 +83,10 @@ const backupsCommand = defineServiceCommand(
       (api) => api.listBackups({ path: { id: serverId }, urlParams: { remotePath } }),
       ({ backups }) => {
         const shown = backups.filter(({ id }) => Option.getOrElse(input.backup, () => id) === id)
+        if (shown.length === 0 && backups.length > 0) {
+          const known = backups.map(({ id }) => id).join(", ")
+          return new Failed({ message: `There is no such backup. Known: ${known}` })
+        }
         return shown.length === 0
           ? say("No backup: berth backup takes one.")
           : print(formatTable(
