@@ -144,7 +144,13 @@ const commands: Readonly<Record<Exclude<BackupKind, "sqlite">, ItemCommands>> = 
     restore: shell(...mongoLogin, "mongorestore --quiet --archive --drop --stopOnError \"$@\"")
   },
   redis: {
-    dump: shell(...redisLogin, "c SAVE >/dev/null", "exec cat \"$n\""),
+    // Its client ends with 0 for a refusal, after which the file is that of an earlier save.
+    dump: shell(
+      ...redisLogin,
+      "s=$(c SAVE)",
+      "[ \"$s\" = OK ] || { echo \"redis did not save: $s\" >&2; exit 1; }",
+      "exec cat \"$n\""
+    ),
     // It is read at the next start; without save points, the end of this one does not write over it.
     restore: shell(
       ...redisLogin,
