@@ -34,7 +34,7 @@ pipe=
 while [ "$chunks" -gt 0 ]; do
 some=16
 [ "$chunks" -ge 16 ] || some=$chunks
-hear dd bs=65536 count="$some" iflag=fullblock 2>/dev/null >&4 || break
+hear dd bs=65536 count="$some" iflag=fullblock 2>/dev/null >&4 || { case $? in 124 | 143) exit 143 ;; esac; break; }
 chunks=$((chunks - some))
 done
 if [ "$chunks" -eq 0 ]; then
