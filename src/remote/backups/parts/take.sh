@@ -188,8 +188,8 @@ take_backup() {
   (umask 077; mkdir -p "$backups") && chmod 700 "$backups" || { because "$here/$backups could not be made"; return 1; }
   exec 7>>.berth/stopping || { because "$here/.berth cannot be written"; return 1; }
   flock -w 300 7 || { because "an earlier backup or restore here has not ended"; return 1; }
-  swap_back
-  start_stopped || return 1
+  swap_back || { because "what an earlier restore has replaced could not be put back in $here"; return 1; }
+  restarted=$(start_stopped) || { because "$restarted"; return 1; }
   rm -rf "$backups/.new"
   backup_file=$(stack_file compose.yml)
   project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
