@@ -90,7 +90,8 @@ export const buildReleaseManifest = (
     projectName: compose.projectName ?? "",
     variableFiles: compose.variableFiles,
     mounts: [
-      ...listServiceMounts(references),
+      // A container of a service that is not part of this deploy stays as it is: naming it to compose would start it.
+      ...listServiceMounts(references).filter(({ service }) => running.has(service)),
       ...secrets.flatMap(({ as, isNeeded, name, services }) =>
         as === "file" && isNeeded
           ? services.filter((service) => running.has(service)).map((service) => ({
