@@ -371,7 +371,7 @@ const addServices = (
         reading.named.push({ name, at: formatPlace(from, path), kind: "include" })
         yield* addServices(reading, next, found, [...chain, name])
       }
-      if (base !== from.base) {
+      if (base !== from.base || env_file !== null) {
         reading.named.push(...yield* listIncludedEnv(reading.directory, envFiles, formatPlace(from, path)))
       }
     }
