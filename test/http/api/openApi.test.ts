@@ -24,7 +24,7 @@ const schemas = Object.keys(spec.components.schemas ?? {}).map((name) => `#/comp
 
 describe("the description of the API", () => {
   it("has the run of every endpoint that can meet a store of runs that is full", () => {
-    // What callers of a run may be told, and what names it to them, come from two annotations.
+    // Two annotations say that: one the failures that callers may meet, the other the run that is named to them.
     const waits = operations.filter((operation) =>
       JSON.stringify(operation.responses["429"] ?? "").includes("runs wait")
     )
