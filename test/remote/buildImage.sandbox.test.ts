@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { chmodSync, existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
@@ -17,9 +17,18 @@ const build = (ends: string) =>
       "docker": `#!/bin/sh\ncase $1 in build) cat >/dev/null; echo >${built} ;; *) echo 99 ;; esac\n`
     })
     for (const name of ["timeout", "docker"]) chmodSync(join(directory, name), 0o755)
-    const { status } = spawnSync("sh", [script, "1", "web"], {
-      env: { ...process.env, PATH: `${directory}:${process.env["PATH"] ?? ""}` },
-      input: Buffer.concat([Buffer.from("=docker\n=build\n\n"), Buffer.alloc(65_536), Buffer.from("end\n")])
+    const status = yield* Effect.async<number | null>((resume) => {
+      const child = spawn("sh", [script, "1", "web"], {
+        env: { ...process.env, PATH: `${directory}:${process.env["PATH"] ?? ""}` },
+        stdio: ["pipe", "ignore", "ignore"]
+      })
+      child.once("exit", (code) => {
+        child.stdin.destroy()
+        resume(Effect.succeed(code))
+      })
+      // It stays open: the end of the input ends the build.
+      child.stdin.on("error", () => {})
+      child.stdin.write(Buffer.concat([Buffer.from("=docker\n=build\n\n"), Buffer.alloc(65_536), Buffer.from("end\n")]))
     })
     return { status, isBuilt: existsSync(built) }
   })
