@@ -162,6 +162,8 @@ export class PlaceAmbiguous extends Schema.TaggedError<PlaceAmbiguous>()("PlaceA
 /** A protected environment was to be changed, without its name as the confirmation. */
 export class EnvironmentProtected extends Schema.TaggedError<EnvironmentProtected>()("EnvironmentProtected", {
   environment: Schema.String,
+  /** Project that the environment is of, where the request names another one. */
+  project: Schema.optional(Schema.String),
   /** The given confirmation, if there was another one. */
   given: Schema.NullOr(Schema.String)
 }) {
@@ -169,7 +171,8 @@ export class EnvironmentProtected extends Schema.TaggedError<EnvironmentProtecte
   override get message() {
     const name = quoteInput(this.environment)
     const why = this.given === null ? "" : `, and ${quoteInput(this.given)} is not its name`
-    return `The environment ${name} is protected${why}: nothing was changed. Confirm the change by the name of the ` +
+    const whose = this.project === undefined ? "" : ` of ${quoteInput(this.project)}`
+    return `The environment ${name}${whose} is protected${why}: nothing was changed. Confirm the change by the name of the ` +
       `environment: "confirm": ${name} in a request, --confirm ${cut(this.environment)} on the command line`
   }
 }

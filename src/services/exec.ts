@@ -165,7 +165,7 @@ export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
         }))
       yield* Effect.forkScoped(Effect.interruptible(Effect.ignore(exit)))
       const end = yield* Effect.cached(
-        Effect.suspend(() => hasExited ? Effect.void : ssh.exec(server, endCommand)).pipe(
+        Effect.suspend(() => hasExited ? Effect.void : Effect.asVoid(ssh.exec(server, endCommand))).pipe(
           Effect.interruptible,
           Effect.disconnect,
           Effect.timeout(endTimeout),

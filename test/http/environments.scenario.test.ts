@@ -1,7 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { RunsPage } from "../../src/schema/runs.ts"
@@ -11,6 +11,7 @@ import { type Service, startService } from "../fixtures/programs/service.ts"
 interface Scene {
   readonly service: Service
   readonly serverId: string
+  readonly username: string
   readonly projectPath: string
   /** Writes container.json anew. */
   readonly configure: (content: Record<string, unknown>) => void
@@ -51,7 +52,7 @@ const StageLive = Layer.scoped(
     write(".env.live", "WHERE=live\n")
     const configure: Scene["configure"] = (content) => write("container.json", JSON.stringify(content))
     configure({ environments, requireEnvironment: true })
-    return { service, projectPath, serverId: world.serverId, configure }
+    return { service, projectPath, serverId: world.serverId, username: world.server.username, configure }
   })
 ).pipe(Layer.provide(NodeContext.layer))
 
@@ -185,7 +186,7 @@ describe.skipIf(process.platform === "win32")("a project with environments", () 
       "changes a protected one only where its name confirms it, also by its place alone",
       () =>
         Effect.gen(function*() {
-          const { projectPath, serverId, service: { request, url } } = yield* Stage
+          const { projectPath, serverId, service: { request, url }, username } = yield* Stage
           const named = { projectPath, environment: "production" }
           const placed = { serverId, remotePath: "~/containers/hello-live" }
           const refusals = [
@@ -206,6 +207,34 @@ describe.skipIf(process.platform === "win32")("a project with environments", () 
               expect.stringContaining("is protected")
             ])
           }
+          // Another project that names the place, in either spelling, is held to the same.
+          const other = join(projectPath, "..", "other")
+          mkdirSync(other)
+          writeFileSync(join(other, "compose.yml"), "services:\n  hello:\n    image: hello:latest\n")
+          const spellings = ["~/containers/hello-live", `/home/${username}/containers/hello-live`]
+          for (const [index, remotePath] of spellings.entries()) {
+            const environments = { live: { server: "Sandbox", remotePath } }
+            writeFileSync(join(other, "container.json"), JSON.stringify(index === 0 ? {} : { environments }))
+            const asks = [
+              { projectPath: other, serverId, remotePath },
+              ...index === 0 ? [] : [{ projectPath: other, environment: "live" }]
+            ].slice(index)
+            for (const ask of asks) {
+              for (const path of ["deploy", "rollback", "stop", "start", "restart", "remove", "deploy/targets"]) {
+                if (path === "deploy/targets" && index === 0) continue
+                const refused = yield* request("POST", `/api/container/${path}`, ask)
+                expect([path, ask, refused.status, refused.text]).toEqual([
+                  path,
+                  ask,
+                  403,
+                  expect.stringContaining("of \\\"hello\\\" is protected")
+                ])
+              }
+              const plan = yield* request("POST", "/api/container/plan", ask)
+              expect(plan.body).toMatchObject({ protected: true })
+            }
+          }
+          rmSync(other, { recursive: true })
           // The place of an environment belongs to it.
           const unnamed = yield* request("POST", "/api/container/stop", { ...placed, confirm: "production" })
           expect(unnamed.status).toBe(404)

@@ -47,7 +47,7 @@ import {
 } from "../projects/environments.ts"
 import { readContainerConfig } from "../projects/files.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/programs.ts"
-import { listProjects } from "../projects/projects.ts"
+import { listProjectDirectories, listProjects } from "../projects/projects.ts"
 
 /** Finds a stored server. Passes on the error for a missing one; maps other settings errors with `failed`. */
 export const findServerOrFail = <E>(
@@ -206,8 +206,14 @@ export const resolveStackToChange = resolveBy(parseStackPath)
 /** Place of a request, with the environment that it is. */
 export interface Place extends Stack {
   readonly environment: string | undefined
-  /** True if what changes it has to be confirmed by the name of the environment. */
-  readonly isProtected: boolean
+  /** Protected environment, of this project or of another one, whose name has to confirm what changes the place. */
+  readonly protection: Protection | undefined
+}
+
+/** A protected environment, with its project if that is not the one of the request. */
+export interface Protection {
+  readonly environment: string
+  readonly project?: string
 }
 
 /** Place of a request that takes a project. */
@@ -236,19 +242,19 @@ export const toRecordedRequest = <Request extends RequestedPlace & { readonly co
 
 /** Fields of a plan or an answer that say which environment it is for. */
 export const describeEnvironment = (
-  { environment, isProtected }: Pick<Place, "environment" | "isProtected">
+  { environment, protection }: Pick<Place, "environment" | "protection">
 ): { readonly environment?: string; readonly protected?: boolean } => ({
   ...withEnvironment({ environment }),
-  ...isProtected ? { protected: true } : {}
+  ...protection === undefined ? {} : { protected: true }
 })
 
 /** Fails unless a change of a protected environment is confirmed by its name. */
 export const requireConfirmation = (
-  { environment, isProtected }: Pick<Place, "environment" | "isProtected">,
+  { protection }: Pick<Place, "protection">,
   confirm: string | null | undefined
 ): Effect.Effect<void, EnvironmentProtected> =>
-  isProtected && environment !== undefined && confirm !== environment
-    ? new EnvironmentProtected({ environment, given: confirm ?? null })
+  protection !== undefined && confirm !== protection.environment
+    ? new EnvironmentProtected({ ...protection, given: confirm ?? null })
     : Effect.void
 
 const isGiven = Predicate.isNotNullable
@@ -312,6 +318,21 @@ const choosePlace = (
     })
   })
 
+// A path below the home directory may be written in full: where that usually lies is known before the server is asked.
+const inFull = (username: string | undefined, path: string) =>
+  username !== undefined && path.startsWith("~/")
+    ? `${username === "root" ? "/root" : `/home/${username}`}${path.slice(1)}`
+    : path
+
+const isAt = (place: ProjectTarget, stored: ReadonlyArray<Server>) => {
+  const username = stored.find(({ id }) => id === place.serverId)?.username
+  const wanted = inFull(username, place.remotePath)
+  return (target: ProjectTarget) => {
+    const { remotePath, serverId } = normalizeTarget(stored)(target)
+    return serverId === place.serverId && inFull(username, remotePath) === wanted
+  }
+}
+
 /** Fails if a place belongs to an environment that the request does not name. */
 export const checkUnnamed = (
   config: ContainerConfig,
@@ -319,16 +340,45 @@ export const checkUnnamed = (
   place: ProjectTarget,
   stored: ReadonlyArray<Server>
 ): Effect.Effect<void, EnvironmentUnnamed> => {
-  const owner = listEnvironments(config, project).find(({ targets }) =>
-    targets.map(normalizeTarget(stored)).some(({ remotePath, serverId }) =>
-      serverId === place.serverId && remotePath === place.remotePath
-    )
-  )
+  const owner = listEnvironments(config, project).find(({ targets }) => targets.some(isAt(place, stored)))
   const server = stored.find(({ id }) => id === place.serverId)?.name ?? place.serverId
   return owner === undefined
     ? Effect.void
     : new EnvironmentUnnamed({ project, environment: owner.name, place: `${place.remotePath} on ${server}` })
 }
+
+/** Environment that one of the places is, by the projects under the projects root; a protected one comes first. */
+const findEnvironmentAt = (places: ReadonlyArray<ProjectTarget>, stored: ReadonlyArray<Server>) =>
+  Effect.gen(function*() {
+    const { basename } = yield* Path.Path
+    const tests = places.map((place) => isAt(place, stored))
+    const found = yield* Effect.forEach(
+      yield* Effect.orElseSucceed(listProjectDirectories(), () => []),
+      ({ path }) =>
+        Effect.map(
+          Effect.orElseSucceed(readContainerConfig(path), (): ContainerConfig => ({})),
+          (config) =>
+            listEnvironments(config, basename(path)).flatMap(({ name, protected: isProtected, targets }) =>
+              targets.some((target) => tests.some((test) => test(target)))
+                ? [{ environment: name, project: basename(path), isProtected: isProtected === true }]
+                : []
+            )
+        ),
+      { concurrency: 16 }
+    )
+    const all = found.flat()
+    return all.find(({ isProtected }) => isProtected) ?? all[0]
+  })
+
+/** Protected environment that one of the places is, whatever the request calls it. */
+export const findProtection = (
+  places: ReadonlyArray<ProjectTarget>,
+  stored: ReadonlyArray<Server>
+): Effect.Effect<Protection | undefined, never, LocalFiles | Path.Path | Settings> =>
+  Effect.map(
+    findEnvironmentAt(places, stored),
+    (found) => found?.isProtected === true ? { environment: found.environment, project: found.project } : undefined
+  )
 
 /** Fails first for a server or directory of the request itself that cannot be used. */
 const resolveGiven = ({ remotePath, serverId }: RequestedPlace, checkPath: typeof parseRemotePath) =>
@@ -363,31 +413,17 @@ const resolveIn = (
       })
       : yield* choosePlace({ config, project, environment }, given, stored)
     if (environment === undefined) yield* checkUnnamed(config, project, place, stored)
+    const remotePath = path ?? (yield* checkPath("remotePath", place.remotePath))
+    const isOwn = environment !== undefined && config.environments?.[environment]?.protected === true
     return {
       directory,
       environment,
-      isProtected: environment !== undefined && config.environments?.[environment]?.protected === true,
+      protection: isOwn
+        ? { environment }
+        : yield* findProtection([{ serverId: place.serverId, remotePath }], stored),
       server: server ?? (yield* settings.server(place.serverId)),
-      remotePath: path ?? (yield* checkPath("remotePath", place.remotePath))
+      remotePath
     }
-  })
-
-/** Environment that a stack is, by the projects under the projects root; a protected one comes first. */
-const findEnvironmentAt = (serverId: string, remotePath: string) =>
-  Effect.map(Effect.orElseSucceed(listProjects(), () => []), (projects) => {
-    const found = projects.flatMap((project) =>
-      listDeployPlaces(project).flatMap((place) =>
-        place.environment !== undefined && place.serverId === serverId && normalized(place.remotePath) === remotePath
-          ? [{
-            environment: place.environment,
-            isProtected: project.environments?.some((each) =>
-              each.name === place.environment && each.protected === true
-            ) === true
-          }]
-          : []
-      )
-    )
-    return Option.fromNullable(found.find(({ isProtected }) => isProtected) ?? found[0])
   })
 
 const resolveStackIn = (
@@ -402,12 +438,13 @@ const resolveStackIn = (
       const fields = [...server === undefined ? ["serverId"] : [], ...path === undefined ? ["remotePath"] : []]
       return yield* new PlaceMissing({ fields })
     }
-    const found = yield* findEnvironmentAt(server.id, path)
+    const stored = yield* (yield* Settings).servers
+    const found = yield* findEnvironmentAt([{ serverId: server.id, remotePath: path }], stored)
     return {
       server,
       remotePath: path,
-      environment: Option.getOrUndefined(found)?.environment,
-      isProtected: Option.exists(found, ({ isProtected }) => isProtected)
+      environment: found?.environment,
+      protection: found?.isProtected === true ? { environment: found.environment } : undefined
     }
   })
 

@@ -24,7 +24,7 @@ import { listConfiguredPlaces, resolveEnvironment } from "../projects/environmen
 import { readContainerConfig } from "../projects/files.ts"
 import { resolveProjectDirectory } from "../projects/programs.ts"
 import { shareSecrets } from "../secrets/secretMemory.ts"
-import { checkUnnamed, describeEnvironment } from "../servers/servers.ts"
+import { checkUnnamed, describeEnvironment, findProtection } from "../servers/servers.ts"
 
 /** Recorded request, which lets another process continue the run even if `container.json` has changed since. */
 export const TargetsRun = Schema.Struct({
@@ -170,9 +170,15 @@ export const listProjectTargets = Effect.fn("listProjectTargets")(function*(
   if (!Predicate.isNotNullable(environment)) {
     yield* Effect.forEach(targets, (target) => checkUnnamed(written, name, target, stored), { discard: true })
   }
-  const isProtected = Predicate.isNotNullable(environment) && written.environments?.[environment]?.protected === true
-  const known = { isParallel: config.parallel === true, environment: environment ?? undefined, isProtected }
-  if (wanted === undefined || wanted === null) return { ...known, targets }
+  const isOwn = Predicate.isNotNullable(environment) && written.environments?.[environment]?.protected === true
+  const describe = (targets: ReadonlyArray<ResolvedTarget>) =>
+    Effect.map(isOwn ? Effect.succeed({ environment }) : findProtection(targets, stored), (protection) => ({
+      isParallel: config.parallel === true,
+      environment: environment ?? undefined,
+      protection,
+      targets
+    }))
+  if (wanted === undefined || wanted === null) return yield* describe(targets)
   const ids = yield* Effect.forEach(wanted, (server) =>
     Effect.gen(function*() {
       const { id } = yield* findServer(stored, server)
@@ -180,7 +186,7 @@ export const listProjectTargets = Effect.fn("listProjectTargets")(function*(
       const known = [...new Set(targets.map((target) => target.server))]
       return yield* new TargetUnknown({ project: name, server, known })
     }))
-  return { ...known, targets: targets.filter(({ serverId }) => ids.includes(serverId)) }
+  return yield* describe(targets.filter(({ serverId }) => ids.includes(serverId)))
 })
 
 /** Status of errors that concern a single server. */

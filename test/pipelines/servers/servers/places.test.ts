@@ -11,7 +11,7 @@ const server: ServerAccess = {
   useSudo: false,
   credentials: {}
 }
-const place = { server, remotePath: "~/shop-live", environment: "live", isProtected: true }
+const place = { server, remotePath: "~/shop-live", environment: "live", protection: { environment: "live" } }
 
 it.each([
   { projectPath: "/projects/shop", environment: "live", confirm: "live", backup: "3" },
