@@ -222,21 +222,24 @@ describe("what a service leaves beside its settings", () => {
         const file = yield* settingsFileWith("")
         const service = yield* start(file)
         yield* found(file)
-        const left = fileOf(file)
+        // A copy, which the service does not put right.
+        const copied = yield* settingsFileWith("")
+        const left = fileOf(copied)
+        writeFileSync(left, readFileSync(fileOf(file)), { mode: 0o600 })
         for (const mode of [0o604, 0o620, 0o602, 0o640, 0o666]) {
           chmodSync(left, mode)
-          expect([mode, yield* find(file)]).toEqual([mode, Option.none()])
+          expect([mode, yield* find(copied)]).toEqual([mode, Option.none()])
         }
         chmodSync(left, 0o600)
-        expect(Option.isSome(yield* find(file))).toBe(true)
+        expect(Option.isSome(yield* find(copied))).toBe(true)
         if (process.geteuid?.() === 0) {
           chownSync(left, 65_534, 65_534)
-          expect(yield* find(file)).toEqual(Option.none())
+          expect(yield* find(copied)).toEqual(Option.none())
           chownSync(left, 0, 0)
         }
         renameSync(left, `${left}.moved`)
         symlinkSync(`${left}.moved`, left)
-        expect(yield* find(file)).toEqual(Option.none())
+        expect(yield* find(copied)).toEqual(Option.none())
         yield* service.end
       })
   )
