@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream } from "effect"
-import { readdir, stat } from "node:fs/promises"
+import { mkdir, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { acquireDeployLock } from "../../src/pipelines/activation/lock.ts"
 import { deployLockCommand } from "../../src/remote/deploy.ts"
@@ -53,6 +53,10 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
         const directory = join(home, "containers", "new", ".berth")
         yield* acquireDeployLock({ server: access, remotePath: "~/containers/new" })
         expect((yield* Effect.promise(() => stat(directory))).mode & 0o777).toBe(0o700)
+        const earlier = join(home, "containers", "earlier", ".berth")
+        yield* Effect.promise(() => mkdir(earlier, { recursive: true, mode: 0o755 }))
+        yield* acquireDeployLock({ server: access, remotePath: "~/containers/earlier" })
+        expect((yield* Effect.promise(() => stat(earlier))).mode & 0o007).toBe(0)
       }).pipe(Effect.provide(live))
   )
 

@@ -22,6 +22,8 @@ while :; do
   # Private whatever the umask: it holds what a deploy is about to put in place.
   mkdir -p "$path" && (umask 077; mkdir -p "$path/.berth") || exit 1
   cd "$path/.berth" || exit 1
+  # Also one that an earlier version made.
+  chmod o-rwx . 2>/dev/null || :
   exec 9>>lock || exit 1
   if ! flock -n 9; then
     # shellcheck disable=SC2094 # It is only read here.

@@ -13,6 +13,7 @@ case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;;
 while :; do
 mkdir -p "$path" && (umask 077; mkdir -p "$path/.berth") || exit 1
 cd "$path/.berth" || exit 1
+chmod o-rwx . 2>/dev/null || :
 exec 9>>lock || exit 1
 if ! flock -n 9; then
 { IFS= read -r holder; read -r connection process; } <holder
