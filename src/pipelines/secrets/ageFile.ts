@@ -4,7 +4,7 @@ import { Effect, Either, Option, Redacted } from "effect"
 import { ProjectFileInvalid } from "../../schema/projects.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { quoteInput } from "../../schema/words.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { makeSshIdentity, makeSshRecipient } from "../../services/secrets/sshAgeKeys.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readOwnFile, writeOwnFile } from "../projects/ownFiles.ts"
@@ -28,6 +28,10 @@ const locate = (directory: string, file: string) =>
       (reason) => new ProjectFileInvalid({ file: directory, reason: `secrets: ${reason}` })
     )
     const parent = path.dirname(name)
+    if (Option.isNone(yield* (yield* LocalFiles).find(path.join(directory, parent)))) {
+      const reason = `lies in a directory that does not exist: create ${quoteInput(parent)} in the project first`
+      return yield* new ProjectFileInvalid({ file: path.join(directory, name), reason })
+    }
     return { place: yield* resolveLink(directory, parent, {}), name: path.basename(name) }
   })
 

@@ -77,6 +77,21 @@ describe.skipIf(!isThere && process.env["BERTH_REQUIRE_REAL"] !== "1")(title, { 
       }))
   }
 
+  it.scoped("in a directory that does not exist are the project's mistake", () =>
+    Effect.gen(function*() {
+      const project = yield* directory
+      const file = "keys/secrets.age"
+      const failures = yield* Effect.all([
+        Effect.flip(openAgeFile(project, file)),
+        Effect.flip(readRecipients(project, file)),
+        Effect.flip(setAgeEntry(project, file, "A", Redacted.make("1"))),
+        Effect.flip(changeRecipients(project, file, { add: [], remove: [] }))
+      ])
+      for (const { message, status } of failures) {
+        expect([status, message]).toEqual([422, expect.stringContaining("create \"keys\" in the project first")])
+      }
+    }).pipe(Effect.provide(withIdentity(undefined))))
+
   it.scoped("can be read by whom they are encrypted for, and by nobody who was removed", () =>
     Effect.gen(function*() {
       const project = yield* directory
