@@ -204,18 +204,46 @@ export const parseHeaderList = (text: string): Readonly<Record<string, string>> 
     pairsOf(text).flatMap(({ name, value }) => value === undefined ? [] : [[name.toLowerCase(), value]])
   )
 
-/** Prefixes of IPv6 addresses that lead to an IPv4 address: mapped, compatible, NAT64 and 6to4. */
-const embedding = /^(?:::(?:ffff:(?:0:)?)?|64:ff9b::|2002:)(?=\d+\.|a9fe:)/
+/** The eight groups of an IPv6 address as URLs and resolvers write it; undefined for anything else. */
+const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
+  if (!/^[0-9a-f:.]*:[0-9a-f:.]*$/.test(address)) return undefined
+  const hex = address.replace(
+    /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
+    (_, a, b, c, d) => `${(Number(a) * 256 + Number(b)).toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`
+  )
+  const [before = [], after = [], ...others] = hex.split("::").map((part) => part === "" ? [] : part.split(":"))
+  const missing = 8 - before.length - after.length
+  if (others.length > 0 || missing < 0) return undefined
+  return [...before, ...Array.from({ length: missing }, () => "0"), ...after].map((group) => Number.parseInt(group, 16))
+}
+
+/** IPv4 address that an IPv6 address leads to: mapped, compatible, NAT64 and 6to4. */
+const findEmbedded = (groups: ReadonlyArray<number>): string | undefined => {
+  const [a, b, c, d, e, f, g = 0, h = 0] = groups
+  const isZero = (...parts: ReadonlyArray<number | undefined>) => parts.every((part) => part === 0)
+  const dotted = (high = 0, low = 0) => [high >> 8, high & 255, low >> 8, low & 255].join(".")
+  if (a === 0x2002) return dotted(b, c)
+  const isNat = a === 0x64 && b === 0xff9b && (c === 1 || isZero(c, d, e, f))
+  const isMapped = isZero(a, b, c, d) && (isZero(e, f) || isZero(e) && f === 0xffff || isZero(f) && e === 0xffff)
+  return isNat || isMapped ? dotted(g, h) : undefined
+}
+
+/** Addresses beside the link-local ones where clouds serve the credentials of a machine. */
+const metadata4 = new Set(["100.100.100.200", "168.63.129.16", "192.0.0.192"])
 
 /**
  * True for link-local addresses, where clouds serve the credentials of a machine, and for the other addresses where they
  * do.
  */
 export const isLinkLocal = (address: string): boolean => {
-  const plain = address.toLowerCase().replace(/^\[|\]$|\.$/g, "").replace(embedding, "")
-  return /^169\.254(\.\d{1,3}){2}$/.test(plain) || /^fe[89ab][0-9a-f]:/.test(plain) || plain.startsWith("fd00:ec2:") ||
-    // The last 32 bits of an IPv6 address, as URLs write them.
-    plain.startsWith("a9fe:") || plain === "100.100.100.200" || /(?:^|:)6464:64c8$/.test(plain)
+  const plain = address.toLowerCase().replace(/^\[|\]$|\.$/g, "")
+  const groups = groupsOf(plain)
+  if (groups === undefined) return /^169\.254(\.\d{1,3}){2}$/.test(plain) || metadata4.has(plain)
+  const [first = 0, second, third] = groups
+  if ((first & 0xffc0) === 0xfe80 || first === 0xfd00 && second === 0xec2) return true
+  if (first === 0xfd20 && second === 0xce && third === 0) return true
+  const embedded = findEmbedded(groups)
+  return embedded !== undefined && isLinkLocal(embedded)
 }
 
 /** Reason to refuse the address of an upstream; undefined if it may be used. */

@@ -28,6 +28,10 @@ it("knows link-local addresses as names resolve to them", () => {
   for (const address of [...linkLocal, "::169.254.1.1", "::ffff:6464:64c8", "64:ff9b::a9fe:a9fe", "2002:a9fe:101::"]) {
     expect([address, isLinkLocal(address)]).toEqual([address, true])
   }
+  const ofClouds = ["fd20:ce::254", "168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16", "2002:6464:64c8::"]
+  for (const address of [...ofClouds, "64:ff9b:1::a9fe:a9fe", "[64:ff9b:1::6464:64c8]", "::ffff:0:a9fe:1"]) {
+    expect([address, isLinkLocal(address)]).toEqual([address, true])
+  }
   for (
     const address of [
       "169.253.1.1",
@@ -37,7 +41,10 @@ it("knows link-local addresses as names resolve to them", () => {
       "fd00::1",
       "64:ff9b::a00:1",
       "100.100.100.20",
-      "2001:db8::a9fe:1"
+      "2001:db8::a9fe:1",
+      "fd20:cd::254",
+      "2002:a00:1::a9fe:1",
+      "fd00:ec20::254"
     ]
   ) {
     expect([address, isLinkLocal(address)]).toEqual([address, false])
