@@ -187,14 +187,16 @@ const findContext = (build: unknown): string | undefined => {
   return Predicate.isString(context) ? context : undefined
 }
 
-const listSources = (content: unknown): ReadonlyArray<string> => {
+const listServices = (content: unknown) => {
   const services = Predicate.isRecord(content) ? content["services"] : undefined
-  return Object.values(Predicate.isRecord(services) ? services : {}).flatMap((service) => {
-    if (!Predicate.isRecord(service)) return []
+  return Object.values(Predicate.isRecord(services) ? services : {}).filter(Predicate.isRecord)
+}
+
+const listSources = (content: unknown): ReadonlyArray<string> =>
+  listServices(content).flatMap((service) => {
     const mounts = Array.ensure(service["volumes"] ?? []).map(findMountSource)
     return [findContext(service["build"]), ...mounts].filter((source) => source !== undefined)
   })
-}
 
 /**
  * Lists what a compose file needs beside it: directories that services are built from, and mounted files and directories.
@@ -400,9 +402,12 @@ export const init = Effect.fn("init")(function*(
   const compose = Option.isNone(composeFile)
     ? ""
     : Option.getOrElse(yield* readProjectText(directory, composeFile.value), () => "")
-  // A stack of its own names its images, or builds them from directories of their own: it needs no script for one.
-  const isOwnStack = Option.isSome(composeFile) &&
-    Option.isNone(findFirstNamed(present, [buildScriptName, shellScriptName, ...imageFileNames]))
+  const hasScript = Option.isSome(findFirstNamed(present, [buildScriptName, shellScriptName]))
+  const builds = !hasScript &&
+    listServices(parseComposeContent(compose)).some(({ build }) => Predicate.isNotNullable(build))
+  // A stack of its own names its images, or builds them by itself. A script would build another one in their place.
+  const isOwnStack = builds ||
+    Option.isSome(composeFile) && !hasScript && Option.isNone(findFirstNamed(present, imageFileNames))
   const unlessOwn = (wanted: Wanted) =>
     isOwnStack && Option.isNone(findFirstNamed(present, wanted.names)) ? [] : [wanted]
   const scripts = yield* renderBuildScripts(directory, deployment)
@@ -434,6 +439,7 @@ export const init = Effect.fn("init")(function*(
     created: created.map(({ name }) => name),
     ...isFilled ? { changed: [containerConfigName] } : {},
     kept: kept.map(({ name }) => name).filter((name) => !isFilled || name !== containerConfigName),
+    ...builds ? { builds } : {},
     project
   }
 })

@@ -442,6 +442,11 @@ export const InitResult = Schema.Struct({
     "container.json"
   ])),
   kept: texts("The files that were there already and were left as they are.", ["compose.yml"]),
+  builds: optional(
+    Schema.Boolean,
+    "True if the compose file has `build:` sections: the first deploy is one with `build`.",
+    true
+  ),
   project: field(LocalProject, "The project as it is now.")
 }).annotations({ identifier: "InitResult" })
 

@@ -206,6 +206,21 @@ describe("init", () => {
       expect((yield* init({ projectPath: directory })).created).toEqual([])
     }).pipe(Effect.provide(local)))
 
+  it.scoped("writes no script beside a compose file that builds its images, also in the directory of a Dockerfile", () =>
+    Effect.gen(function*() {
+      const compose = "services:\n  web:\n    build: .\n    ports: [\"8080:80\"]\n  db:\n    image: postgres:17\n"
+      const directory = yield* project("shop", { "compose.yml": compose, "Dockerfile": "FROM scratch\n" })
+      const { builds, created, kept } = yield* init({ projectPath: directory })
+      expect([builds, created, kept]).toEqual([true, ["container.json"], ["compose.yml"]])
+      // One that runs the image of the script needs it.
+      const scripted = yield* project("other", {
+        "compose.yml": "services:\n  web:\n    image: other:latest\n",
+        "Dockerfile": "FROM scratch\n"
+      })
+      const result = yield* init({ projectPath: scripted })
+      expect([result.builds, result.created]).toEqual([undefined, expect.arrayContaining(["build-image-tar.sh"])])
+    }).pipe(Effect.provide(local)))
+
   it.scoped("adds the script for a shell to the one that it wrote, and none to another", () =>
     Effect.gen(function*() {
       const directory = yield* project("app", {})

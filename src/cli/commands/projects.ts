@@ -141,7 +141,7 @@ const initCommand = defineServiceCommand(
     return yield* showAnswer(
       input,
       (api) => api.initProject({ payload: { ...asked, serverId } }),
-      ({ changed, created, kept }) =>
+      ({ builds, changed, created, kept }) =>
         Effect.gen(function*() {
           const written = writtenFiles({ changed, created })
           if (written.length > 0) {
@@ -159,7 +159,11 @@ const initCommand = defineServiceCommand(
             onSome: (given) => ` ${quoteShellWord(given)}`
           })
           const hasScript = [...created, ...kept].some((name) => [buildScriptName, shellScriptName].includes(name))
-          yield* say(`Next: ${hasScript ? `berth build${project}, then ` : ""}berth deploy${project}`)
+          yield* say(
+            `Next: ${hasScript ? `berth build${project}, then ` : ""}berth deploy${project}${
+              builds === true ? " --build" : ""
+            }`
+          )
         })
     )
   })

@@ -17,7 +17,9 @@ import { findProjectArchive, type ImageArchive } from "../archive/images.ts"
 import { listArchiveNames, resolveImageIds } from "../archive/transfer.ts"
 import { type Hooks, toHooks } from "../hooks.ts"
 import { findReferences, type FoundReference, listProbes } from "../projects/broughtFiles.ts"
-import { type ComposeFile, isOverlapping, readComposeFile } from "../projects/compose.ts"
+import { type ComposeFile, type ComposeService, isOverlapping, readComposeFile } from "../projects/compose.ts"
+import { findDockerfile } from "../projects/compose/composeBuild.ts"
+import { joinRelative } from "../projects/compose/composeSources.ts"
 import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readProjectConfig } from "../projects/environments.ts"
 import { normalizeRelativeName } from "../projects/paths.ts"
@@ -253,10 +255,18 @@ const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) =
   return (image: string) => isUnreadable || names.has(normalizeImageName(image))
 }
 
-/** True when files of the directory that a service is built from are sent; true also if that cannot be known. */
-const bringsContext = (context: string | undefined, { files }: DeployPlan) =>
-  context === undefined ||
-  files.some(({ name }) => context === "." ? /(?:^|\/)Dockerfile[^/]*$/.test(name) : name.startsWith(`${context}/`))
+/**
+ * True when files of the directory that a service is built from are sent; true also if that cannot be known. Of the
+ * project itself some files always are: there its Dockerfile decides.
+ */
+const bringsContext = ({ buildContext, name }: ComposeService, { compose, files }: DeployPlan) => {
+  if (buildContext === undefined) return true
+  if (buildContext !== ".") return files.some((file) => file.name.startsWith(`${buildContext}/`))
+  const build = compose.builds.get(name)
+  const dockerfile = build === undefined ? "Dockerfile" : findDockerfile(build)
+  const wanted = dockerfile === undefined ? undefined : joinRelative("", dockerfile)
+  return wanted === undefined || files.some((file) => file.name === wanted)
+}
 
 type ComposeFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "imageIds">
 
@@ -271,8 +281,8 @@ const judgeBuilds = (
   isArchived: (image: string) => boolean,
   server: string
 ) => {
-  const lacking = plan.compose.services.filter(({ buildContext, builds, runs }) =>
-    builds && runs && !bringsContext(buildContext, plan)
+  const lacking = plan.compose.services.filter((service) =>
+    service.builds && service.runs && !bringsContext(service, plan)
   )
   const failures = lacking.flatMap(({ buildContext = "", image, name }) => {
     const about =

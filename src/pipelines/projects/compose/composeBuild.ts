@@ -69,3 +69,11 @@ export const findBuildContext = ({ merged, partOf }: BuildDefinition): string | 
   const { base, values } = partOf("context").from
   return joinRelative(base, interpolate(context, values).text) || "."
 }
+
+/** Dockerfile of a service, relative to its context; undefined for one that the compose file holds itself. */
+export const findDockerfile = ({ merged, partOf }: BuildDefinition): string | undefined => {
+  if (!Predicate.isRecord(merged)) return "Dockerfile"
+  if (Predicate.isNotNullable(merged["dockerfile_inline"])) return undefined
+  const written = merged["dockerfile"] ?? "Dockerfile"
+  return Predicate.isString(written) ? interpolate(written, partOf("dockerfile").from.values).text : undefined
+}

@@ -161,6 +161,34 @@ describe("the images that a stack needs beside its archive", () => {
     }
   )
 
+  it("are not built on the server from the project itself where only other Dockerfiles are sent", () => {
+    const built = service({ name: "own", builds: true, buildContext: "." })
+    const source = { file: "/p/compose.yml", content: {}, placeAt: () => undefined }
+    const from = { name: "compose.yml", base: "", source, values: new Map<string, string>() }
+    const given = (dockerfile: string | undefined, file: string) => {
+      const merged = { context: ".", ...dockerfile === undefined ? {} : { dockerfile } }
+      const build = { merged, partOf: () => ({ from, path: [], written: merged }) }
+      const base = plan([built], tar)
+      return {
+        ...base,
+        compose: { ...base.compose, builds: new Map([["own", build]]) },
+        files: [{ name: file, path: `/p/${file}`, size: 1, mode: "644" as const }]
+      }
+    }
+    const table = [
+      [undefined, "Dockerfile", 0],
+      [undefined, "worker/Dockerfile", 1],
+      [undefined, "Dockerfile.web", 1],
+      ["Dockerfile.web", "Dockerfile.web", 0],
+      ["./docker/web.Dockerfile", "docker/web.Dockerfile", 0],
+      ["docker/web.Dockerfile", "Dockerfile", 1]
+    ] as const
+    for (const [dockerfile, file, failures] of table) {
+      const needs = decideImageNeeds(given(dockerfile, file), holding("shop:latest"), there, "missing", "Main")
+      expect([dockerfile, file, needs.preflightFailures.length]).toEqual([dockerfile, file, failures])
+    }
+  })
+
   it("are of directories that docker-compose 1.x requires, even empty", () => {
     const built = (name: string, buildContext: string) => service({ name, builds: true, buildContext, image: "shop" })
     const given = plan([built("web", "web"), built("job", "web"), built("own", "."), built("far", "../far")], tar)
