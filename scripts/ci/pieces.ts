@@ -92,6 +92,9 @@ const ofFaults = (name: string, ...files: ReadonlyArray<string>) =>
     workers: 2
   })
 
+/** The first of the further suites, whatever the commit: the commands of the README on a machine without a home. */
+export const fromNothing: Piece = ofFaults("from nothing", "fromNothing")
+
 /** Begun while there is time, at another one for each commit. */
 export const furtherSuites: ReadonlyArray<Piece> = [
   ofScenarios("command line", "test/cli/"),
@@ -104,7 +107,25 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     "test/scripts/",
     "test/services/"
   ),
-  ofScenarios("hostile input", "test/http/", "test/mcp/", "test/remote/", "test/main.scenario"),
+  ofScenarios(
+    "hostile input",
+    ...["brokenFiles", "canaries", "encodings", "inheritedNames", "injection", "leaks", "serverNames"]
+      .map((name) => `test/http/hostile/${name}`),
+    ...["environments", "targets", "wire/"].map((name) => `test/http/${name}`),
+    "test/mcp/",
+    "test/remote/",
+    "test/main.scenario"
+  ),
+  further({
+    name: "every case of long tables",
+    projects: ["unit", "scenario"],
+    files: [
+      "test/http/hostile/references",
+      "test/pipelines/archive/hostileArchives",
+      "test/services/settings/rights/settingRights"
+    ],
+    env: { BERTH_THOROUGH: "1" }
+  }),
   ofScenarios("activation", "test/pipelines/activation/"),
   ofScenarios(
     "deploys",
@@ -172,7 +193,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     "wrongTokens"
   ),
   ofFaults("runs", "cancel", "killedDeploys", "killedTargets", "runStore", "runs"),
-  ofFaults("installation", "encodings", "fromNothing", "keptFiles", "library", "package"),
+  ofFaults("installation", "encodings", "keptFiles", "library", "package"),
   ofFaults("processes", "fullDisk", "process", "team", "teamChurn"),
   ofFaults("soaks", "soaks/bodiesSoak", "soaks/connectionsSoak", "soaks/soak", "soaks/socketsSoak"),
   ofFaults("long soaks", "soaks/builtSoak", "soaks/hostileSoak", "soaks/watchersSoak"),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import type { Piece } from "../../../scripts/ci/judge.ts"
-import { furtherSuites, gate, inTurnOf, maySkip } from "../../../scripts/ci/pieces.ts"
+import { fromNothing, furtherSuites, gate, inTurnOf, maySkip } from "../../../scripts/ci/pieces.ts"
 import { storeSuites } from "../../fixtures/engines/engine.ts"
 
 const files = readdirSync("test", { recursive: true, encoding: "utf8" })
@@ -10,6 +10,7 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
 
 /** Endings and folders of what a project of vitest takes, as its configuration says. */
 const kinds: Readonly<Record<string, (file: string) => boolean>> = {
+  unit: (file) => !/\.(sandbox|scenario|real|worlds|page)\.test\.ts$/.test(file) && !file.startsWith("test/faults/"),
   scenario: (file) => file.endsWith(".scenario.test.ts"),
   sandbox: (file) => /\.(sandbox|worlds)\.test\.ts$/.test(file),
   real: (file) => /\.(real|worlds)\.test\.ts$/.test(file),
@@ -33,7 +34,7 @@ const isTakenBy = (piece: Piece, file: string) => {
     (paths.length === 0 || paths.some((path) => file.includes(path)))
 }
 
-const withVitest = [...gate, ...furtherSuites].filter(({ command }) => command.includes("vitest"))
+const withVitest = [...gate, fromNothing, ...furtherSuites].filter(({ command }) => command.includes("vitest"))
 
 describe("the pieces", () => {
   it("take every file that `npm test` leaves out, once among the further suites or in the gate", () => {
@@ -54,7 +55,7 @@ describe("the pieces", () => {
   })
 
   it("have names of their own", () => {
-    const names = [...gate, ...furtherSuites].map(({ name }) => name)
+    const names = [...gate, fromNothing, ...furtherSuites].map(({ name }) => name)
     expect(names).toEqual([...new Set(names)])
   })
 
