@@ -1,4 +1,4 @@
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { FetchHttpClient, HttpClient, type HttpClientError, HttpClientRequest } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
 import { type Berth, type Door, make, nameOfThisProcess } from "../Berth.ts"
 
@@ -12,6 +12,12 @@ export type RequestHandler = (request: Request) => Promise<Response>
 export const makeHandlerFetch =
   (handle: RequestHandler) => (...asked: ConstructorParameters<typeof Request>): Promise<Response> =>
     handle(new Request(...asked))
+
+/** Times that a request goes to another process which has ended by then, and left what it did in the store. */
+const mostOthers = 3
+
+const isUnreached = (failure: HttpClientError.HttpClientError) =>
+  failure._tag === "RequestError" && failure.reason === "Transport"
 
 /**
  * Client of the service over handlers of this process, without a socket.
@@ -35,15 +41,23 @@ export const overHandlers = (
         HttpClient.mapRequest((request) =>
           request.pipe(HttpClientRequest.prependUrl(origin), HttpClientRequest.setHeader("berth-door", door))
         ),
-        HttpClient.transform((answer, request) =>
-          Effect.flatMap(
-            elsewhere(request),
-            Option.match({
-              onNone: () => answer,
-              onSome: ({ execute }) => execute(HttpClientRequest.setUrl(request, request.url.slice(origin.length)))
-            })
-          )
-        )
+        HttpClient.transform((answer, request) => {
+          const handled = (left: number): typeof answer =>
+            Effect.flatMap(
+              elsewhere(request),
+              Option.match({
+                onNone: () => answer,
+                onSome: ({ execute }) =>
+                  execute(HttpClientRequest.setUrl(request, request.url.slice(origin.length))).pipe(
+                    Effect.catchIf(
+                      (failure) => left > 0 && request.method === "GET" && isUnreached(failure),
+                      () => handled(left - 1)
+                    )
+                  )
+              })
+            )
+          return handled(mostOthers)
+        })
       ),
       { where: nameOfThisProcess, outlives }
     )

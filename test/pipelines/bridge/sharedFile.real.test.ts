@@ -65,11 +65,15 @@ describe.skipIf(!realServer.available)(
           const loads = yield* Effect.forEach(names, (name) => requestsTo(proxy.port, hostOf(name), 30))
           const both = yield* Effect.fork(deployed)
           const together = yield* Effect.fork(untilFile((text) => (text.match(/:30\d{3}"/g) ?? []).length === 2))
-          yield* untilFile((text) => projects.some(({ port }) => !text.includes(`:${port}"`)))
-          const bridged = projects.find(({ port }) => !now().includes(`:${port}"`))
-          const { port, route } = bridged ?? { port: 0, route: "none" }
+          // In the middle of a write the file is shorter: what a service leads to counts, not what is missing.
+          const findBridged = (text: string) =>
+            projects.find(({ route }) =>
+              new RegExp(`\\n    ${route}:\\n(?: {6,}.*\\n)*? +- url: ".*:30\\d{3}"\\n(?! +- url)`).test(text)
+            )
+          yield* untilFile((text) => findBridged(text) !== undefined)
+          const { port, route } = findBridged(now()) ?? { port: 0, route: "none" }
           const refusal = yield* Effect.flip(addRoute({ routeName: route, domain: hostOf(route), port }))
-          expect(refusal).toMatchObject({ _tag: "RouteBridged", status: 409 })
+          expect([refusal._tag, refusal.message]).toEqual(["RouteBridged", expect.stringContaining(route)])
           expect(yield* addRoute(added)).toMatchObject({ added: true })
           // Neither has waited for the end of the other.
           yield* Fiber.join(together)
