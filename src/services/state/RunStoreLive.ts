@@ -111,8 +111,14 @@ export const makeRunStoreIn = (
     const named = yield* Ref.make("")
     const isCommand = Duration.greaterThan(holderTimeout, openTimeout)
     const held = yield* Ref.make(Option.none<{ readonly kind: HolderKind; readonly since: number }>())
-    const note = yield* Deferred.make<HolderNote>()
-    const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
+    const note = yield* Ref.make(Option.none<HolderNote>())
+    const changed = (run: Run) =>
+      Effect.flatMap(Ref.get(note), Option.match({ onNone: () => Effect.void, onSome: (note) => note.changed(run) }))
+    // Others that wait see the note from the beginning, not only when the file has been checked.
+    const locked = Effect.gen(function*() {
+      yield* Ref.set(held, Option.none())
+      yield* Ref.set(note, Option.some(yield* noteHolder(file)))
+    })
 
     const warnOfWait = (who: string, since: string) =>
       Effect.logWarning(`Waiting for another berth${who}${since}${isCommand ? " (Ctrl-C ends it)" : ""}`)
@@ -148,13 +154,12 @@ export const makeRunStoreIn = (
     const load = Effect.promise(() => import("./openState.ts"))
     const open = Effect.gen(function*() {
       const { openState, sqlReason } = yield* load
-      const store = yield* openState(file, { waiting, locked: Ref.set(held, Option.none()) }).pipe(
+      const store = yield* openState(file, { waiting, locked }).pipe(
         Effect.tapError((error) => Ref.set(hindrance, sqlReason(error))),
         Effect.tapError(() => Deferred.succeed(stuck, undefined)),
         Effect.retry(Schedule.spaced(reopenPause)),
         Effect.orDie
       )
-      yield* Deferred.succeed(note, yield* noteHolder(file))
       yield* Deferred.succeed(opened, store)
       yield* purgeRuns(store.history, settings)
     })

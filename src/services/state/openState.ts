@@ -215,7 +215,7 @@ export const migrate = Migrator.make({})({
 })
 
 /** Opens, checks and migrates the database of a file; closes it again on failure. */
-const attempt = (file: string, scope: Scope.Scope, locked: Effect.Effect<void>) =>
+const attempt = (file: string, scope: Scope.Scope, locked: Effect.Effect<void, never, Scope.Scope>) =>
   Effect.uninterruptible(Effect.gen(function*() {
     yield* ensureStateFile(file, failed)
     const own = yield* Scope.fork(scope, scope.strategy)
@@ -275,11 +275,14 @@ const embeddedRunOwnership = (dialect: RunDialect): RunOwnership["Type"] => {
  * Opens the store of runs in a file, which this process locks until the scope closes. Sets a damaged file aside and
  * replaces it; waits while another process holds the file.
  * @param waiting executed at every retry while another process holds the file
- * @param locked executed when this process holds the file, which takes longer to be checked
+ * @param locked executed as soon as this process holds the file, before it is checked; its scope ends when it lets go
  */
 export const openState = (
   file: string,
-  { locked, waiting }: { readonly locked: Effect.Effect<void>; readonly waiting: Effect.Effect<void> }
+  { locked, waiting }: {
+    readonly locked: Effect.Effect<void, never, Scope.Scope>
+    readonly waiting: Effect.Effect<void>
+  }
 ): Effect.Effect<StateStore, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
