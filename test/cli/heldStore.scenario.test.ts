@@ -8,6 +8,8 @@ import { dirname, join } from "node:path"
 import type { CommandNode } from "../../src/cli/parse.ts"
 import { berthCommand } from "../../src/cli/program.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import type { RunStoreUnavailable } from "../../src/schema/runs.ts"
+import { openDatabaseFile, release } from "../../src/services/state/databaseFile.ts"
 import { announceService, challengeHeader, computeProof, proofHeader } from "../../src/services/state/discovery.ts"
 import { makeRunStoreIn } from "../../src/services/state/RunStoreLive.ts"
 import { settingsTest } from "../../src/testing/SettingsTest.ts"
@@ -16,6 +18,7 @@ import { compiled } from "../fixtures/compiled.ts"
 import { patience } from "../fixtures/patience.ts"
 import { stored, storedRun } from "../fixtures/runs/storedRuns.ts"
 import { inPart } from "../fixtures/thorough.ts"
+import { eventually } from "../sandbox/eventually.ts"
 
 /** Commands that go on until they are ended, or that ask no service. */
 const apart = ["serve", "sandbox", "mcp", "completions", "ci"]
@@ -83,8 +86,23 @@ const listenAs = (kind: "alive" | "frozen"): Effect.Effect<string, never, Scope.
     return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
   }))
 
-/** A sandbox whose store of runs this process holds, as a service at the address if there is one, else as a command. */
-const hold = (address: Option.Option<string>) =>
+/** Holds a store of runs with a note: as a service at the address if there is one, else as a command. */
+const holdNamed = (address: Option.Option<string>) => (file: string) =>
+  Effect.gen(function*() {
+    if (Option.isSome(address)) yield* announceService(dirname(file), { address: address.value, token })
+    const { history } = yield* Effect.provide(makeRunStoreIn(file, "20 seconds"), settingsTest())
+    yield* history.insert(stored(storedRun(1, { state: "running" })))
+  })
+
+/** Holds a store of runs without a note. */
+const holdUnnamed = (file: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() => openDatabaseFile(file)),
+    ({ database }) => Effect.sync(() => release(database))
+  )
+
+/** A sandbox whose store of runs this process holds. */
+const hold = (holding: (file: string) => Effect.Effect<unknown, RunStoreUnavailable, Scope.Scope>) =>
   Effect.gen(function*() {
     const { settingsFile } = yield* makeWorld
     const directory = dirname(settingsFile)
@@ -94,14 +112,12 @@ const hold = (address: Option.Option<string>) =>
     // A busy machine takes a while for commands that wait for nobody.
     const [took] = yield* Effect.timed(Effect.flatMap(start(["server", "list"]), ({ ended }) => ended))
     const slack = 3 * Duration.toSeconds(took)
-    if (Option.isSome(address)) yield* announceService(directory, { address: address.value, token })
-    const { history } = yield* Effect.provide(
-      makeRunStoreIn(join(directory, "berth.db"), "20 seconds"),
-      settingsTest()
-    )
-    yield* history.insert(stored(storedRun(1, { state: "running" })))
+    const file = join(directory, "berth.db")
+    yield* holding(file)
     return {
+      note: `${file}.holder`,
       record: join(directory, "berth.service"),
+      start,
       /** Runs a command to its end; interrupts it when it is still there after a while, or says that it waits. */
       run: (words: ReadonlyArray<string>, more: Readonly<Record<string, string>> = {}, waits?: RegExp) =>
         Effect.scoped(Effect.gen(function*() {
@@ -147,7 +163,7 @@ describe.skipIf(process.platform === "win32")("each command, where the store of 
   it.scopedLive("uses the service that holds it, whichever way it learns its address", () =>
     Effect.gen(function*() {
       const address = yield* listenAs("alive")
-      const { record, run } = yield* hold(Option.some(address))
+      const { record, run } = yield* hold(holdNamed(Option.some(address)))
       const odd: Array<unknown> = []
       for (const way of ways) {
         if (way === "record") {
@@ -176,7 +192,7 @@ describe.skipIf(process.platform === "win32")("each command, where the store of 
   it.scopedLive("says that the service does not answer, and ends, or goes on without it", () =>
     Effect.gen(function*() {
       const address = yield* listenAs("frozen")
-      const { record, run } = yield* hold(Option.some(address))
+      const { record, run } = yield* hold(holdNamed(Option.some(address)))
       writeFileSync(record, JSON.stringify({ address, token, pid: process.pid }), { mode: 0o600 })
       const ends = yield* Effect.forEach(some, (words) => run(words), { concurrency: 2 })
       const odd = ends.filter(({ hasEnded, output, seconds }) =>
@@ -196,7 +212,7 @@ describe.skipIf(process.platform === "win32")("each command, where the store of 
     "waits for another command only where it changes something, says so, and ends with Ctrl-C",
     () =>
       Effect.gen(function*() {
-        const { run } = yield* hold(Option.none())
+        const { run } = yield* hold(holdNamed(Option.none()))
         const ends = yield* Effect.forEach(
           some,
           (words) => run(words, {}, reads(words) ? undefined : waitsForAnother),
@@ -212,5 +228,38 @@ describe.skipIf(process.platform === "win32")("each command, where the store of 
         expect(waiting.map(({ command }) => command)).toEqual([])
       }).pipe(Effect.provide(NodeContext.layer)),
     600_000 * patience
+  )
+
+  it.scopedLive("says that the process that holds it is unknown, and ends", () =>
+    Effect.gen(function*() {
+      const { run } = yield* hold(holdUnnamed)
+      const words = [["runs"], ["doctor"], ["deploy", "hello", "--yes"]]
+      const ends = yield* Effect.forEach(words, (words) => run(words), { concurrency: 2 })
+      const odd = ends.filter(({ hasEnded, output, seconds }) =>
+        !hasEnded || !/another berth, which has not said who it is, since [\d:]{8} \(Ctrl-C ends it\)/.test(output) ||
+        !/another Berth of this machine, which has not said who it is,\s+uses\s+it/.test(output) ||
+        seconds > 5 * patience
+      )
+      expect(JSON.stringify(odd, undefined, 1)).toBe("[]")
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000 * patience)
+
+  it.scopedLive.each([{ words: ["runs"] }, { words: ["deploy", "hello", "--yes"] }])(
+    "uses a service that says late that it holds it: $words",
+    ({ words }) =>
+      Effect.gen(function*() {
+        const address = yield* listenAs("alive")
+        const { note, start } = yield* hold(holdUnnamed)
+        const command = yield* start(words)
+        yield* eventually(
+          Effect.sync(() => command.output().includes("another berth, which has not said who it is"))
+        )
+        writeFileSync(note, JSON.stringify({ pid: process.pid, runs: [], service: { address, token } }), {
+          mode: 0o600
+        })
+        yield* command.ended
+        expect(command.output()).toContain(wasAsked)
+        expect(command.output()).not.toContain("uses it")
+      }).pipe(Effect.provide(NodeContext.layer)),
+    60_000 * patience
   )
 })

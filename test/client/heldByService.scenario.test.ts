@@ -51,4 +51,24 @@ describe("a command, where a service holds the store of runs", { timeout: 90_000
         expect(refused.seconds).toBeLessThan(9 * patience)
       }
     }))
+
+  it.scopedLive("at another service with the same settings, is told at once which of them to use", () =>
+    Effect.gen(function*() {
+      const settingsFile = join(yield* temporaryDirectory, "home", ".config", "berth", "berth.yaml")
+      const first = yield* startBerth(settingsFile)
+      yield* Effect.promise(() => fetch(`${first.url}/api/runs`))
+      yield* eventually(Effect.sync(() => existsSync(join(dirname(settingsFile), "berth.db.holder"))))
+      const second = yield* startBerth(settingsFile)
+      const command = yield* spawnBerth({ BERTH_CONFIG: settingsFile }, [
+        compiled("src/cli/berth.ts"),
+        "runs",
+        "--url",
+        second.url
+      ])
+      const [elapsed, { code }] = yield* Effect.timed(command.ended)
+      expect(code).toBe(1)
+      expect(command.output()).toContain(`the service at ${first.url} (process ${first.pid}) uses it`)
+      expect(Duration.toSeconds(elapsed)).toBeLessThan(5 * patience)
+      expect(second.output()).not.toMatch(new RegExp(`Waiting for another berth: .*process ${second.pid}`))
+    }))
 })

@@ -1,7 +1,7 @@
 import type { HttpClientRequest } from "@effect/platform"
 import { HttpApiBuilder, HttpApp, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Effect, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
 import { listRunEndpoints } from "../../http/api/annotations.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
 import { findEndpoint } from "../../http/requestTarget.ts"
@@ -11,7 +11,7 @@ import { makeOnce } from "../../services/limits.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
 import { type SettingsLocation, toSettingsLocation } from "../../services/settings/confirm.ts"
-import { findCommand } from "../../services/state/discovery.ts"
+import { findCommand, findStoreService, type LiveService } from "../../services/state/discovery.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
@@ -40,15 +40,22 @@ const holderPause = "500 millis"
 /** Longest wait of a request that only reads for a store that another process holds. */
 const readTimeout = "3 seconds"
 
-/** Finds another command that holds the store of runs and serves its runs. */
-const findHolder = (settingsFile: string, door: Door) =>
+/** Client of another process that a search finds; none for this process. */
+const connectTo = <R>(search: Effect.Effect<Option.Option<LiveService>, never, R>, door: Door) =>
   Effect.gen(function*() {
-    const found = yield* findCommand(settingsFile)
+    const found = yield* search
     if (Option.isNone(found) || found.value.pid === process.pid) return Option.none()
     const { makeServiceClient: clientOf } = yield* Effect.promise(() => import("./overHttp.ts"))
     const { address, token } = found.value
     return Option.some(yield* clientOf({ url: address, token, door }))
   })
+
+/** Finds the service or the command that holds the store of runs and serves its runs. */
+const findHolder = (settingsFile: string) =>
+  Effect.flatMap(
+    findStoreService(settingsFile),
+    (service) => Option.isSome(service) ? Effect.succeed(service) : findCommand(settingsFile)
+  )
 
 /**
  * The whole service in this process, without a socket: same endpoints, same settings file, same store of runs. Closing
@@ -74,17 +81,23 @@ export const inProcess = (
         Effect.forkIn(Effect.interruptible(Effect.provide(work, runtime)), scope)
       const recovering = yield* makeOnce(forkInScope(recoverRuns))
       // Waits while another process holds the store. Nothing has been started if the caller gives up waiting.
-      const awaitRecovered = Effect.interruptible(Effect.flatMap(recovering, Fiber.join))
+      const awaitRecovered = Effect.flatMap(recovering, Fiber.await).pipe(
+        Effect.flatMap((exit) => Exit.isInterrupted(exit) ? Effect.succeed(false) : exit),
+        Effect.interruptible
+      )
+      const abandonRecovery = Effect.flatMap(recovering, Fiber.interruptFork)
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
       const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
       const { file, text } = toSettingsLocation(settings)
       // The store beside settings of a variable is this process's own.
-      const holder = text === undefined
-        ? Effect.interruptible(Effect.provide(Scope.extend(findHolder(file, door), scope), runtime))
-        : Effect.succeedNone
-      const awaitHolder = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(holderPause) }).pipe(
-        Effect.zipRight(holder)
-      )
+      const connectFrom = (search: ReturnType<typeof findHolder>) =>
+        text === undefined
+          ? Effect.interruptible(Effect.provide(Scope.extend(connectTo(search, door), scope), runtime))
+          : Effect.succeedNone
+      const holder = connectFrom(findHolder(file))
+      const storeService = connectFrom(findStoreService(file))
+      const awaitFound = (search: typeof holder) =>
+        Effect.asSome(Effect.orDie(Effect.retry(Effect.flatten(search), Schedule.spaced(holderPause))))
       const { isHere } = yield* Effect.provide(Runs, runtime)
       return yield* overHandlers(handle, {
         door,
@@ -94,16 +107,23 @@ export const inProcess = (
           Effect.gen(function*() {
             if (startsRun(request)) {
               yield* keepRecovering
-              if (yield* awaitRecovered) yield* answerOthers
-              return Option.none()
+              const recovered = Effect.flatMap(
+                awaitRecovered,
+                (is) => is ? Effect.as(answerOthers, Option.none()) : storeService
+              )
+              // A service may say only now that it holds the store, and then starts the run.
+              return yield* Effect.raceFirst(
+                recovered,
+                Effect.zipLeft(awaitFound(storeService), abandonRecovery)
+              )
             }
             if (!isAboutRuns(request)) return Option.none()
-            // Opens the store only if no other command answers: waiting for the store logs a warning that names the
+            // Opens the store only if no other process answers: waiting for the store logs a warning that names the
             // holder. Then the store itself says who holds it.
             const look = Effect.flatMap(holder, (found) =>
               Option.isSome(found)
                 ? Effect.succeed(found)
-                : Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder))
+                : Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitFound(holder)))
             return yield* Effect.timeoutTo(look, {
               duration: readTimeout,
               onSuccess: (found) => found,

@@ -1,5 +1,6 @@
 import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Ref, Schedule, Scope } from "effect"
 import { type Run, RunStoreUnavailable } from "../../schema/runs.ts"
+import { formatTimeOfDay } from "../../schema/words.ts"
 import { countEnd } from "../metrics.ts"
 import { Instance, makeRunIds } from "../runs/Runs.ts"
 import { runWorkflow } from "../runs/Steps.ts"
@@ -15,7 +16,7 @@ import {
   type StoredRun
 } from "../runs/store.ts"
 import { Settings } from "../settings/Settings.ts"
-import { findStoreHolder, type HolderNote, isHeldHere, noteHolder } from "./discovery.ts"
+import { findStoreHolder, type HolderNote, isHeldHere, noteHolder, type StoreHolder } from "./discovery.ts"
 
 /** Maximum number of stored ended runs, regardless of their age. */
 const mostEndedRuns = 10_000
@@ -38,11 +39,44 @@ const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, 
 const usedByService = (name: string, address: string) =>
   `the service at ${address} (${name}) uses it. Use that one with --url ${address}, or stop it if it does not answer`
 
+const usedByUnknown = (file: string) =>
+  "another Berth of this machine, which has not said who it is, uses it. " +
+  `Stop that one (\`fuser ${file}\` names its process), or use its address`
+
 /**
  * Longest wait for a holder that is a service, which may hold the store for months, and of calls that only read. Their
  * caller has looked for another process that answers for seconds by then.
  */
 const readTimeout = Duration.seconds(1)
+
+/** Longest wait of changes for a holder that may be about to end, or to write its note. */
+const changeTimeout = Duration.seconds(3)
+
+/** Time after which a holder without a note is unknown: a note follows the lock. */
+const noteDelay = Duration.seconds(1)
+
+/** Process that holds a store, as far as its note describes it. */
+export type HolderKind = "command" | "service" | "unknown"
+
+const holderKind = (holder: Option.Option<StoreHolder>): HolderKind =>
+  Option.match(holder, {
+    onNone: () => "unknown",
+    onSome: ({ address }) => Option.isSome(address) ? "service" : "command"
+  })
+
+/**
+ * Longest wait of a call for a holder, since that was first met. None where only the caller's own timeout applies: a
+ * command lets go with its last run.
+ */
+export const holdTimeout = (
+  holder: HolderKind,
+  { isCommand, isRead }: { readonly isCommand: boolean; readonly isRead: boolean }
+): Option.Option<Duration.Duration> => {
+  if (holder === "command") return isRead ? Option.some(readTimeout) : Option.none()
+  if (holder === "unknown") return Option.some(isRead ? readTimeout : changeTimeout)
+  if (isCommand) return Option.some(readTimeout)
+  return Option.some(isRead ? Duration.zero : changeTimeout)
+}
 
 /** Shortest time for opening a file that its holder has let go. */
 const freeTimeout = Duration.seconds(10)
@@ -76,40 +110,56 @@ export const makeRunStoreIn = (
     const hindrance = yield* Ref.make(slowOpening)
     const named = yield* Ref.make("")
     const isCommand = Duration.greaterThan(holderTimeout, openTimeout)
-    const heldSince = yield* Ref.make(Option.none<number>())
-    const note = yield* Deferred.make<HolderNote>()
-    const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
+    const held = yield* Ref.make(Option.none<{ readonly kind: HolderKind; readonly since: number }>())
+    const note = yield* Ref.make(Option.none<HolderNote>())
+    const changed = (run: Run) =>
+      Effect.flatMap(Ref.get(note), Option.match({ onNone: () => Effect.void, onSome: (note) => note.changed(run) }))
+    // Others that wait see the note from the beginning, not only when the file has been checked.
+    const locked = Effect.gen(function*() {
+      yield* Ref.set(held, Option.none())
+      yield* Ref.set(note, Option.some(yield* noteHolder(file)))
+    })
 
+    const warnOfWait = (who: string, since: string) =>
+      Effect.logWarning(`Waiting for another berth${who}${since}${isCommand ? " (Ctrl-C ends it)" : ""}`)
+    const describeHolder = ({ address, name }: StoreHolder) =>
+      Option.match(address, {
+        onNone: () => usedBy(`another Berth (${name})`),
+        onSome: (address) => usedByService(name, address)
+      })
     const waiting = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      yield* Ref.update(heldSince, Option.orElseSome(() => now))
       const holder = yield* findStoreHolder(file)
-      const name = Option.match(holder, { onNone: () => "", onSome: ({ name }) => name })
-      const address = Option.flatMap(holder, ({ address }) => address)
-      const words = Option.isSome(address)
-        ? usedByService(name, address.value)
-        : usedBy(name === "" ? "another Berth" : `another Berth (${name})`)
+      const kind = holderKind(holder)
+      const met = Option.filter(yield* Ref.get(held), (before) => before.kind === kind)
+      const { since } = Option.getOrElse(met, () => ({ since: now }))
+      yield* Ref.set(held, Option.some({ kind, since }))
+      const words = Option.match(holder, { onNone: () => usedByUnknown(file), onSome: describeHolder })
+      if (Option.isNone(holder)) {
+        yield* Ref.set(hindrance, words)
+        if (now - since < Duration.toMillis(noteDelay) || (yield* Ref.getAndSet(named, words)) === words) return
+        return yield* warnOfWait(", which has not said who it is", `, since ${formatTimeOfDay(new Date(since))}`)
+      }
       if ((yield* Ref.getAndSet(hindrance, words)) === words) return
+      const { name } = holder.value
       // Does not warn again about the same process once its runs have ended.
       if ((yield* Ref.get(named)).endsWith(name)) return
       yield* Ref.set(named, name)
-      const since = Option.match(Option.flatMap(holder, ({ since }) => since), {
-        onNone: () => "",
-        onSome: (time) => `, since ${time}`
-      })
-      yield* Effect.logWarning(`Waiting for another berth: ${name}${since}${isCommand ? " (Ctrl-C ends it)" : ""}`)
+      yield* warnOfWait(
+        `: ${name}`,
+        Option.match(holder.value.since, { onNone: () => "", onSome: (time) => `, since ${time}` })
+      )
     })
     // Native modules are loaded on first use.
     const load = Effect.promise(() => import("./openState.ts"))
     const open = Effect.gen(function*() {
       const { openState, sqlReason } = yield* load
-      const store = yield* openState(file, waiting).pipe(
+      const store = yield* openState(file, { waiting, locked }).pipe(
         Effect.tapError((error) => Ref.set(hindrance, sqlReason(error))),
         Effect.tapError(() => Deferred.succeed(stuck, undefined)),
         Effect.retry(Schedule.spaced(reopenPause)),
         Effect.orDie
       )
-      yield* Deferred.succeed(note, yield* noteHolder(file))
       yield* Deferred.succeed(opened, store)
       yield* purgeRuns(store.history, settings)
     })
@@ -122,24 +172,20 @@ export const makeRunStoreIn = (
     const released = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
       Effect.timeoutOption(holderTimeout)
     )
-    const isHeldByOther = (isRead: boolean) =>
-      Effect.map(findStoreHolder(file), Option.exists(({ address }) => isRead || Option.isSome(address)))
-    const hasWaited = Effect.gen(function*() {
-      const since = yield* Ref.get(heldSince)
-      const now = yield* Clock.currentTimeMillis
-      return Option.exists(since, (since) => now - since >= Duration.toMillis(readTimeout))
-    })
-    // Completes when a command has waited long enough for a holder that may not let go. Never for a service.
+    const hasWaited = (isRead: boolean) =>
+      Effect.gen(function*() {
+        const hold = yield* Ref.get(held)
+        if (Option.isNone(hold)) return false
+        const { kind, since } = hold.value
+        const timeout = holdTimeout(kind, { isCommand, isRead })
+        const now = yield* Clock.currentTimeMillis
+        if (Option.isNone(timeout) || now - since < Duration.toMillis(timeout.value)) return false
+        // The holder may have let go, or changed, since the last attempt.
+        return holderKind(yield* findStoreHolder(file)) === kind
+      })
+    // Completes when a call has waited long enough for a holder that may not let go.
     const givenUp = (isRead: boolean) =>
-      isCommand
-        ? Effect.repeat(
-          Effect.if(hasWaited, { onTrue: () => isHeldByOther(isRead), onFalse: () => Effect.succeed(false) }),
-          {
-            until: (is) => is,
-            schedule: Schedule.spaced(lookPause)
-          }
-        )
-        : Effect.never
+      Effect.repeat(hasWaited(isRead), { until: (is) => is, schedule: Schedule.spaced(lookPause) })
     const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
     // The timeout also applies to uninterruptible callers, such as a shutdown.
     const waited = (isRead: boolean, timeout: Duration.DurationInput = openTimeout) =>
@@ -165,13 +211,14 @@ export const makeRunStoreIn = (
       Effect.gen(function*() {
         yield* Effect.uninterruptible(wanted)
         let store = yield* inTime(isRead)
-        if (Option.isNone(store) && isCommand && !isRead && !(yield* isHeldByOther(false))) {
+        if (Option.isNone(store) && isCommand && !isRead && !(yield* hasWaited(false))) {
           // A race waits for its loser: uninterruptible, `released` would wait for this process, which is the holder by
           // then, for hours.
-          const isFree = yield* Effect.raceFirst(
+          const isFree = yield* Effect.raceAll([
             Effect.interruptible(Effect.map(released, Option.isSome)),
-            Effect.interruptible(Effect.as(Deferred.await(opened), true))
-          )
+            Effect.interruptible(Effect.as(Deferred.await(opened), true)),
+            Effect.interruptible(Effect.as(givenUp(false), false))
+          ])
           // A busy machine takes a while to open a file that is free by now.
           store = yield* isFree ? waited(isRead, Duration.max(openTimeout, freeTimeout)) : inTime(isRead)
         }
@@ -185,8 +232,8 @@ export const makeRunStoreIn = (
       history: {
         ...history,
         ready: changing.ready,
-        insert: (stored) => Effect.zipLeft(history.insert(stored), changed(stored.run)),
-        save: (run, attempt, notices) => Effect.zipLeft(history.save(run, attempt, notices), changed(run))
+        insert: (stored) => Effect.zipLeft(changing.insert(stored), changed(stored.run)),
+        save: (run, attempt, notices) => Effect.zipLeft(changing.save(run, attempt, notices), changed(run))
       },
       outbox,
       // There is nothing to release: a file that was never used is not opened for it.

@@ -265,8 +265,8 @@ const noticeDelay = "1500 millis"
 /** Time for which a service that did not answer is not asked again. */
 const silenceMillis = 10_000
 const otherPause = "2 seconds"
-/** Pause between two looks at the own record. */
-const recordPause = "5 seconds"
+/** Pause between two looks at the own record and note: a command that finds neither waits for longer. */
+const recordPause = "2 seconds"
 
 const recordName = "berth.service"
 const fileBeside = (settingsFile: string) =>
@@ -336,6 +336,18 @@ const answers = (service: LiveService) =>
 const isLive = (service: LiveService) =>
   Effect.suspend(() => isProcess(service.pid) ? answers(service) : Effect.succeed(false))
 
+/** Finds the service that holds the store of runs of a settings file, by its note there. */
+export const findStoreService = (
+  settingsFile: string
+): Effect.Effect<Option.Option<LiveService>, never, LocalFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const holding = yield* findHoldingService(yield* storeBeside(settingsFile))
+    if (Option.isNone(holding) || !isOfThisMachine(holding.value.address)) return Option.none()
+    const { address, pid, token } = holding.value
+    const service: LiveService = { address, pid, token: Redacted.make(token) }
+    return (yield* isLive(service)) ? Option.some(service) : Option.none()
+  })
+
 /**
  * Finds the service that runs with a settings file, by its record, or else by its note beside the store of runs. Its
  * process must exist and prove its identity: a killed service leaves both behind.
@@ -345,12 +357,7 @@ export const findService = Effect.fn("findService")(function*(
 ): Effect.fn.Return<Option.Option<LiveService>, never, LocalFiles | Path.Path> {
   const recorded = yield* recordIn(yield* fileBeside(settingsFile))
   if (Option.isSome(recorded) && (yield* isLive(recorded.value))) return recorded
-  const holding = Option.map(yield* findHoldingService(yield* storeBeside(settingsFile)), ({ token, ...service }) => ({
-    ...service,
-    token: Redacted.make(token)
-  }))
-  const isUsable = Option.isSome(holding) && isOfThisMachine(holding.value.address) && (yield* isLive(holding.value))
-  return isUsable ? holding : Option.none()
+  return yield* findStoreService(settingsFile)
 })
 
 /** Finds a recorded service of another process, or another one of this process. */

@@ -215,12 +215,13 @@ export const migrate = Migrator.make({})({
 })
 
 /** Opens, checks and migrates the database of a file; closes it again on failure. */
-const attempt = (file: string, scope: Scope.Scope) =>
+const attempt = (file: string, scope: Scope.Scope, locked: Effect.Effect<void, never, Scope.Scope>) =>
   Effect.uninterruptible(Effect.gen(function*() {
     yield* ensureStateFile(file, failed)
     const own = yield* Scope.fork(scope, scope.strategy)
     const opened = Effect.gen(function*() {
       const client = yield* makeLibsqlClient(file)
+      yield* locked
       const [checked] = yield* client<{ readonly quick_check: string }>`PRAGMA quick_check(1)`
       if (checked?.quick_check !== "ok") {
         return yield* new SqlError({ cause: { code: "SQLITE_CORRUPT" }, message: checked?.quick_check ?? "no answer" })
@@ -274,14 +275,18 @@ const embeddedRunOwnership = (dialect: RunDialect): RunOwnership["Type"] => {
  * Opens the store of runs in a file, which this process locks until the scope closes. Sets a damaged file aside and
  * replaces it; waits while another process holds the file.
  * @param waiting executed at every retry while another process holds the file
+ * @param locked executed as soon as this process holds the file, before it is checked; its scope ends when it lets go
  */
 export const openState = (
   file: string,
-  waiting: Effect.Effect<void>
+  { locked, waiting }: {
+    readonly locked: Effect.Effect<void, never, Scope.Scope>
+    readonly waiting: Effect.Effect<void>
+  }
 ): Effect.Effect<StateStore, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const open = attempt(file, scope)
+    const open = attempt(file, scope, locked)
     const client = yield* open.pipe(
       Effect.catchIf(isDamage, () => Effect.zipRight(setAside(file), open)),
       Effect.tapError((error) => isBusy(error) ? waiting : Effect.void),

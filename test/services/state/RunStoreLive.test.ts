@@ -1,8 +1,8 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Metric, MetricState } from "effect"
+import { Duration, Effect, Layer, Metric, MetricState, Option } from "effect"
 import { InstanceLive } from "../../../src/services/runs/Runs.ts"
 import { RunHistory, RunRecords } from "../../../src/services/runs/store.ts"
-import { runRecordsLive } from "../../../src/services/state/RunStoreLive.ts"
+import { type HolderKind, holdTimeout, runRecordsLive } from "../../../src/services/state/RunStoreLive.ts"
 import { RunStoreMemory } from "../../../src/testing/RunsTest.ts"
 import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
@@ -38,3 +38,20 @@ it.effect("an entry of the history counts as a run, as it is one there", () =>
       Layer.provide(Layer.merge(InstanceLive, settingsTest()))
     )
   )))
+
+/** Seconds that calls wait for a holder: reads and changes of a command, then of a service; none without a limit. */
+const waits: Readonly<Record<HolderKind, ReadonlyArray<number | undefined>>> = {
+  command: [1, undefined, 1, undefined],
+  service: [1, 1, 0, 3],
+  unknown: [1, 3, 1, 3]
+}
+
+it.each(Object.entries(waits))("a store that a holder of the kind %s has is waited for briefly", (kind, seconds) => {
+  const holder: HolderKind = kind === "command" || kind === "service" ? kind : "unknown"
+  const given = [true, false].flatMap((isCommand) =>
+    [true, false].map((isRead) =>
+      Option.getOrUndefined(Option.map(holdTimeout(holder, { isCommand, isRead }), Duration.toSeconds))
+    )
+  )
+  expect(given).toEqual(seconds)
+})

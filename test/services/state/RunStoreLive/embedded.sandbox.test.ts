@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Option, Schedule, Scope } from "effect"
+import { Duration, Effect, Exit, Fiber, Option, Schedule, Scope, TestClock } from "effect"
 import { spawnSync } from "node:child_process"
 import {
   existsSync,
@@ -16,6 +16,7 @@ import {
 import { open as openFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { StateStore } from "../../../../src/services/runs/store.ts"
+import { openDatabaseFile, release } from "../../../../src/services/state/databaseFile.ts"
 import { announceService, describeStoreHolder, isHeldHere } from "../../../../src/services/state/discovery.ts"
 import { makeRunStoreIn } from "../../../../src/services/state/RunStoreLive.ts"
 import { makeRunStoreMemory } from "../../../../src/testing/RunsTest.ts"
@@ -197,6 +198,34 @@ describe("runs in a file", () => {
           }))
       }),
     30_000 * patience
+  )
+
+  it.scoped.each([
+    { what: "read", use: ({ history }: StateStore) => history.list({}) },
+    { what: "changed", use: readyToList }
+  ])(
+    "are not $what after a long wait where a process has them that left no note",
+    ({ use }) =>
+      Effect.gen(function*() {
+        const file = join(yield* temporaryDirectory, "berth.db")
+        yield* Effect.acquireRelease(
+          Effect.promise(() => openDatabaseFile(file)),
+          ({ database }) => Effect.sync(() => release(database))
+        )
+        for (const holderTimeout of ["1 hour", "2 hours"] as const) {
+          const fiber = yield* Effect.fork(Effect.timed(Effect.flip(using(file, use, "1 hour", holderTimeout))))
+          const turn = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 1)))
+          const isDone = Effect.map(Fiber.poll(fiber), Option.isSome)
+          yield* Effect.repeat(Effect.zipRight(TestClock.adjust("100 millis"), Effect.zipRight(turn, isDone)), {
+            until: (is) => is
+          })
+          const [elapsed, { message }] = yield* Fiber.join(fiber)
+          expect(Duration.toMinutes(elapsed)).toBeLessThan(10)
+          expect(message).toContain(
+            "another Berth of this machine, which has not said who it is, uses it. Stop that one"
+          )
+        }
+      })
   )
 
   it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>
