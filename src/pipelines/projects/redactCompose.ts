@@ -213,7 +213,9 @@ const editsIn = (contents: unknown, text: string): ReadonlyArray<Edit> => {
     visitNode(pair.key, isValue ? masking === "values" ? "item" : masking : "credentials", "")
     if (parent === "provider" && key === "type") return visitNode(pair.value, "command", "")
     if (masking !== "credentials") return visitNode(pair.value, masking, key)
-    visitNode(pair.value, starts && key === "command" ? "whole" : maskingOf(key), key)
+    // A service may be called like a section.
+    const isNamed = parent === "services" && isMap(pair.value)
+    visitNode(pair.value, starts && key === "command" ? "whole" : isNamed ? "credentials" : maskingOf(key), key)
   }
   visitNode(contents, "credentials", "")
   return [...edits.values()].toSorted((a, b) => a.from - b.from)
