@@ -13,22 +13,18 @@ import type {
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { mayChange } from "../services/access/rights.ts"
 import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
-import { computeFilePatch } from "../services/parsing.ts"
+import { computeFilePatch, maskComments } from "../services/parsing.ts"
 import { findSettingRefusal } from "../services/settings/rights.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { hasReference, toAbsolutePath } from "../services/settings/settingValue.ts"
 import type { ChangedText } from "../services/settings/values.ts"
 import { listProjectsIn } from "./projects/projects.ts"
 
-/** Loaded with the first change of a caller with a token. */
-const loadMasks = Effect.promise(() => import("../services/settings/values.ts"))
-
 /** A change of the settings file as the current caller sees it: with a token, without the words of its comments. */
 export const buildSettingsChanged = (file: string, { after, before }: ChangedText): Effect.Effect<SettingsChanged> =>
   Effect.gen(function*() {
     if (before === after) return { file, changed: false, diff: "" }
     const { isLocal } = yield* CurrentCaller
-    const { maskComments } = yield* loadMasks
     const shown = isLocal === true ? (text: string) => text : maskComments
     return { file, changed: true, diff: yield* computeFilePatch(file, shown(before), shown(after)) }
   })

@@ -14,6 +14,7 @@ import {
   visit
 } from "yaml"
 import { limits } from "../schema/basics.ts"
+import { mask } from "../schema/words.ts"
 
 /** A position in a text. Lines and columns are counted from 1. */
 export interface TextPosition {
@@ -348,4 +349,16 @@ export const parseYaml = (
         : Either.left(problem(repeated, "DUPLICATE_KEY", "Map keys must be unique"))
     })
   )
+}
+
+/** Token of the YAML lexer that announces a scalar, which may begin like a comment. */
+const scalarFollows = "\u001f"
+const isControl = (token: string) => /^[\u0002\u0018\u001f\ufeff]$/.test(token)
+
+/** Masks the comments of a YAML text, which may have former secrets; keeps its lines. */
+export const maskComments = (text: string): string => {
+  const tokens = [...new Lexer().lex(text)]
+  return tokens.map((token, index) =>
+    isControl(token) ? "" : token.startsWith("#") && tokens[index - 1] !== scalarFollows ? `# ${mask}` : token
+  ).join("")
 }

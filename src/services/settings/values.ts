@@ -1,6 +1,6 @@
 import { Duration, Effect, Either, Option, Predicate, Record } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { isMap, isScalar, isSeq, Lexer, type ParsedNode, visit } from "yaml"
+import { isMap, isScalar, isSeq, type ParsedNode, visit } from "yaml"
 import type { ListedTarget } from "../../schema/notify.ts"
 import { secretSettings, settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/settings.ts"
 import { type Setting, type SettingJson, SettingRefused } from "../../schema/settingsList.ts"
@@ -105,18 +105,6 @@ const listHiddenUserInfo = (root: ParsedNode, text: string): ReadonlyArray<Splic
     }
   })
   return splices
-}
-
-/** Token of the lexer that announces a scalar, which may begin like a comment. */
-const scalarFollows = "\u001f"
-const isControl = (token: string) => /^[\u0002\u0018\u001f\ufeff]$/.test(token)
-
-/** Masks the comments in the text of a settings file, which may have former secrets. */
-export const maskComments = (text: string): string => {
-  const tokens = [...new Lexer().lex(text)]
-  return tokens.map((token, index) =>
-    isControl(token) ? "" : token.startsWith("#") && tokens[index - 1] !== scalarFollows ? `# ${mask}` : token
-  ).join("")
 }
 
 /** Masks the secrets in the text of a settings file; references are kept. None if it cannot be parsed. */

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { limits } from "../../../src/schema/basics.ts"
-import { parseYaml } from "../../../src/services/parsing.ts"
+import { maskComments, parseYaml } from "../../../src/services/parsing.ts"
 import { patience } from "../../fixtures/patience.ts"
 
 const problemOf = (text: string) => Either.getOrThrow(Either.flip(parseYaml(text)))
@@ -100,5 +100,24 @@ describe("parseYaml", () => {
     parseYaml(text)
     const { system, user } = process.cpuUsage(began)
     expect((system + user) / 1_000).toBeLessThan(1_000 * patience)
+  })
+})
+
+describe("maskComments", () => {
+  it("masks comments and nothing else, in the same lines", () => {
+    const commented = [
+      "# token: hunter2",
+      "token: 'a # b' # hunter2",
+      "a: b#c",
+      "text: |  # hunter2",
+      "  # of the text",
+      "  more",
+      "list: [ 1, # hunter2",
+      "  \"# no\" ] #hunter2",
+      "#"
+    ].join("\r\n")
+    expect(maskComments(commented)).toBe(
+      commented.replaceAll(/# token: hunter2|# ?hunter2/g, "# ***").replace(/#$/, "# ***")
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { FieldValue } from "../../../src/services/settings/serverEdits.ts"
-import { editSetting, maskComments, maskSettingsText } from "../../../src/services/settings/values.ts"
+import { editSetting, maskSettingsText } from "../../../src/services/settings/values.ts"
 
 const file =
   "# mine\r\ntoken:   x   # general\r\ndeploy:\r\n  keepReleases: 5 # five\r\n\r\n  pull: never\r\nservers: []\r\n"
@@ -86,22 +86,5 @@ describe("maskedText", () => {
       expect(masked).not.toContain("hunter2")
       expect(masked).not.toContain("-secret")
     }
-  })
-
-  it("masks comments and nothing else", () => {
-    const commented = [
-      "# token: hunter2",
-      "token: 'a # b' # hunter2",
-      "a: b#c",
-      "text: |  # hunter2",
-      "  # of the text",
-      "  more",
-      "list: [ 1, # hunter2",
-      "  \"# no\" ] #hunter2",
-      "#"
-    ].join("\r\n")
-    expect(maskComments(commented)).toBe(
-      commented.replaceAll(/# token: hunter2|# ?hunter2/g, "# ***").replace(/#$/, "# ***")
-    )
   })
 })
