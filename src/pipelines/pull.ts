@@ -1,9 +1,9 @@
 import { Path } from "@effect/platform"
-import { Array as Arr, Chunk, Effect, Either, Option, Stream } from "effect"
+import { Array as Arr, Chunk, Effect, Either, Option, Ref, Stream } from "effect"
 import { capacity, LocalPathInvalid } from "../schema/basics.ts"
 import { type Pulled, type PullItem, PullRefused, type PullRequest, PullResult } from "../schema/compare.ts"
 import { type PathOutside } from "../schema/projects.ts"
-import { maxRuns, type RunFailure, type RunStoreUnavailable } from "../schema/runs.ts"
+import { type RunFailure, type RunStoreUnavailable } from "../schema/runs.ts"
 import {
   normalizeRemotePath,
   parseRemotePath,
@@ -13,20 +13,18 @@ import {
 import type { SettingsError } from "../schema/settings.ts"
 import type { RemoteFileFailed, SshError } from "../schema/ssh.ts"
 import { pluralize, quoteInput } from "../schema/words.ts"
-import { CurrentCaller } from "../services/access/Caller.ts"
-import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
+import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, makePullLock } from "../services/locks/Locks.ts"
 import { scrubSecrets } from "../services/masking.ts"
-import { ProjectTrust } from "../services/ProjectTrust.ts"
 import { type ByteCount, countBytes } from "../services/runs/events.ts"
-import { Runs } from "../services/runs/Runs.ts"
+import { RunRequest, Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { type RemoteEntry, type RemoteKind, Sftp, type SftpSession } from "../services/ssh/Sftp.ts"
 import { isSecretName } from "./projects/files.ts"
 import { permitPath } from "./projects/paths.ts"
-import { listPrograms } from "./projects/programs.ts"
 import { withoutSecrets } from "./secrets/declaredSecrets.ts"
+import { refuseRunning, type SuspendedTrust, suspendTrust } from "./trust.ts"
 
 const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
 const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u
@@ -265,45 +263,14 @@ const absolute = (path: Path.Path) => (localPath: string, index: number) =>
     ? Effect.void
     : new LocalPathInvalid({ field: `files[${index}].localPath`, path: localPath, reason: "is not absolute" })
 
-/** True if the paths are equal, or one is below the other. */
-const overlap = ({ relative, sep }: Path.Path, one: string, other: string) =>
-  [relative(one, other), relative(other, one)].some((below) => !`${below}${sep}`.startsWith(`..${sep}`))
-
-/**
- * Ends the trust in projects that a caller with a token writes into, since programs may read files that Berth does not look
- * at. Fails while such a program may be running.
- */
-export const endTrust = (localPaths: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const { isLocal } = yield* CurrentCaller
-    if (isLocal === true) return
-    const path = yield* Path.Path
-    const { realPath } = yield* LocalFiles
-    const { list } = yield* Runs
-    const resolveLinks = (file: string): Effect.Effect<string> =>
-      Effect.catchAll(realPath(file), () =>
-        path.dirname(file) === file
-          ? Effect.succeed(file)
-          : Effect.map(resolveLinks(path.dirname(file)), (directory) => path.join(directory, path.basename(file))))
-    const written = yield* Effect.forEach(localPaths, (file) => resolveLinks(path.resolve(file)))
-    yield* (yield* ProjectTrust).keepOnly((project) => !written.some((file) => overlap(path, project, file)))
-    // A run that begins from here on finds no trust.
-    for (const kind of ["build", "deploy", "deploy-all"] as const) {
-      for (const state of ["running", "queued"] as const) {
-        for (const { subject: { projectPath } } of (yield* list({ kind, state, limit: maxRuns })).runs) {
-          if (projectPath === undefined) continue
-          const project = yield* resolveLinks(projectPath)
-          const file = written.find((each) => overlap(path, project, each))
-          if (file === undefined || (yield* listPrograms(project)).length === 0) continue
-          return yield* new PullRefused({
-            path: file,
-            reason:
-              "its project is being built or deployed, and its programs could read what is pulled: pull it afterwards"
-          })
-        }
-      }
-    }
-  })
+/** Has files end the trust once a content has come whole and before it is in place, however long the server held it back. */
+const saveUntrusted = (files: LocalFiles["Type"], { end }: SuspendedTrust): LocalFiles["Type"] => ({
+  ...files,
+  save: (file, content, options) => {
+    const ended = Effect.mapError(end, ({ message }) => new LocalFileFailed({ path: file, reason: message }))
+    return files.save(file, Stream.concat(content, Stream.drain(Stream.fromEffect(ended))), options)
+  }
+})
 
 /**
  * Downloads files and directories of a server. An item that fails is listed in `errors`; the pull only fails if the
@@ -339,33 +306,57 @@ export const pull = Effect.fn("pull")(function*(
       discard: true
     }
   )
-  yield* endTrust(files.map(({ localPath }) => localPath))
-  const program = Effect.gen(function*() {
-    const session = yield* (yield* Sftp).session(server)
-    const count = yield* countBytes("pull", 0)
-    const outcomes = yield* Effect.forEach(files, (item) =>
-      pullItem(session, item, count).pipe(
-        Effect.catchAll(({ message }) =>
-          Effect.flatMap(scrubSecrets(message), (error) => Effect.fail({ name: item.name, error }))
-        ),
-        Effect.either
-      ), { concurrency: itemsAtOnce })
-    const [errors, pulled] = Arr.separate(outcomes)
-    return { pulled, errors }
-  }).pipe(Effect.scoped)
-  return yield* (yield* Runs).run(
-    {
-      kind: "pull",
-      key: makePullLock(server),
-      subject: { serverId: server.id, serverName: server.name },
-      request: { serverId: server.id, files },
-      result: PullResult,
-      afterRestart: "give up"
-    },
-    executeStep(
-      "pull",
-      program,
-      ({ errors, pulled }) => `${pluralize(pulled.length, "item")}, ${pluralize(errors.length, "failure")}`
-    )
+  const localPaths = files.map(({ localPath }) => localPath)
+  const pullWithout = (trust: SuspendedTrust) =>
+    Effect.gen(function*() {
+      // A run that waited for its turn may find a build of the machine's user.
+      yield* refuseRunning(localPaths)
+      const session = yield* (yield* Sftp).session(server)
+      const count = yield* countBytes("pull", 0)
+      const local = saveUntrusted(yield* LocalFiles, trust)
+      const outcomes = yield* Effect.forEach(files, (item) =>
+        pullItem(session, item, count).pipe(
+          Effect.provideService(LocalFiles, local),
+          Effect.catchAll(({ message }) =>
+            Effect.flatMap(scrubSecrets(message), (error) => Effect.fail({ name: item.name, error }))
+          ),
+          Effect.either
+        ), { concurrency: itemsAtOnce })
+      const [errors, pulled] = Arr.separate(outcomes)
+      return { pulled, errors }
+    }).pipe(Effect.scoped, Effect.ensuring(trust.finish))
+  const runs = yield* Runs
+  const request = yield* RunRequest
+  const isStarted = yield* Ref.make(false)
+  return yield* Effect.acquireUseRelease(
+    suspendTrust(localPaths),
+    (trust) =>
+      Effect.zipRight(
+        refuseRunning(localPaths),
+        runs.run(
+          {
+            kind: "pull",
+            key: makePullLock(server),
+            subject: { serverId: server.id, serverName: server.name },
+            request: { serverId: server.id, files },
+            result: PullResult,
+            afterRestart: "give up"
+          },
+          executeStep(
+            "pull",
+            pullWithout(trust),
+            ({ errors, pulled }) => `${pluralize(pulled.length, "item")}, ${pluralize(errors.length, "failure")}`
+          )
+        )
+      ).pipe(Effect.provideService(RunRequest, {
+        ...request,
+        started: (run) =>
+          Ref.set(isStarted, true).pipe(
+            // One that is cancelled while it waits for its turn never begins its program.
+            Effect.zipRight(Effect.forkDaemon(Effect.ensuring(runs.await(run.id), trust.resume))),
+            Effect.zipRight(request.started(run))
+          )
+      })),
+    ({ resume }) => Effect.unlessEffect(resume, Ref.get(isStarted))
   )
 })

@@ -1,6 +1,8 @@
-import type { Path } from "@effect/platform"
+import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { PullRefused } from "../schema/compare.ts"
 import type { Finding } from "../schema/overview.ts"
+import { maxRuns, type RunStoreUnavailable } from "../schema/runs.ts"
 import {
   describeUntrusted,
   ProgramsMoved,
@@ -13,8 +15,10 @@ import { CurrentCaller } from "../services/access/Caller.ts"
 import { keyedDigest } from "../services/keyedDigest.ts"
 import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import type { FileLocked } from "../services/locks/Locks.ts"
-import { formatTrustedName, ProjectTrust } from "../services/ProjectTrust.ts"
+import { formatTrustedName, type KeepTrust, type ProjectBeingWritten, ProjectTrust } from "../services/ProjectTrust.ts"
+import { Runs } from "../services/runs/Runs.ts"
 import { Settings } from "../services/settings/Settings.ts"
+import { isOutside, resolveReal } from "./projects/paths.ts"
 import {
   type DirectoryRefused,
   type FoundProgram,
@@ -52,7 +56,7 @@ export const trustPrograms = Effect.fn("trust.record")(function*(
   { digest, projectPath }: TrustRequest
 ): Effect.fn.Return<
   ProjectPrograms,
-  DirectoryRefused | FileLocked | LocalFileFailed | ProgramsMoved | TrustForbidden,
+  DirectoryRefused | FileLocked | LocalFileFailed | ProgramsMoved | ProjectBeingWritten | TrustForbidden,
   LocalFiles | Path.Path | Settings
 > {
   const directory = yield* locateProjectDirectory(projectPath)
@@ -89,4 +93,104 @@ export const checkTrust = Effect.gen(function*() {
       : `callers with a token cannot use ${nameFew(untrusted)}. To let them: berth trust PROJECT`
   }
   return [finding]
+})
+
+/** True if the paths are equal, or one is below the other. */
+const overlap = (path: Path.Path, one: string, other: string) =>
+  !isOutside(path, one, other) || !isOutside(path, other, one)
+
+/** Kinds of programs that read whatever they like as the user of this machine; Docker reads only what it is given. */
+const readingKinds = ["script", "hook", "secret"] as const
+
+const readsByItself = (programs: Readonly<Record<string, string>>) =>
+  Object.keys(programs).some((name) => readingKinds.some((kind) => name.startsWith(`${kind} `)))
+
+/**
+ * Decides which trust outlives a write to these paths: not that in projects that are written into, nor in those whose
+ * programs could read the paths beside the project or among the projects. Their texts do not tell: a script may call
+ * `make`, whose file includes another one.
+ */
+const findKept = (localPaths: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const root = yield* Effect.flatMap(
+      Effect.option((yield* Settings).get("projects.root")),
+      Effect.transposeMapOption((root) => resolveReal(path.resolve(root)))
+    )
+    const written = yield* Effect.forEach(localPaths, (file) => resolveReal(path.resolve(file)))
+    const keep: KeepTrust = (project, programs) => {
+      const homes = readsByItself(programs) ? [path.dirname(project), ...Option.toArray(root)] : []
+      return !written.some((file) => overlap(path, project, file) || homes.some((home) => !isOutside(path, home, file)))
+    }
+    return keep
+  })
+
+/** Trust that is suspended while a caller with a token writes into projects. */
+export interface SuspendedTrust {
+  /** Ends the trust that another process may have recorded meanwhile. */
+  readonly end: Effect.Effect<void, LocalFileFailed | FileLocked>
+  /** Lets the user of this machine trust the projects again; idempotent. */
+  readonly resume: Effect.Effect<void>
+  /** Ends the trust once more, and resumes. */
+  readonly finish: Effect.Effect<void>
+}
+
+const unsuspended: SuspendedTrust = { end: Effect.void, resume: Effect.void, finish: Effect.void }
+
+/**
+ * Ends the trust in projects whose programs may read what a caller with a token writes, since they read files that Berth
+ * does not look at. Builds and deploys find no trust from here on, and none can be given, until it is resumed.
+ */
+export const suspendTrust = Effect.fn("trust.suspend")(function*(
+  localPaths: ReadonlyArray<string>
+): Effect.fn.Return<SuspendedTrust, LocalFileFailed | FileLocked, LocalFiles | Path.Path | Settings> {
+  if ((yield* CurrentCaller).isLocal === true) return unsuspended
+  const keep = yield* findKept(localPaths)
+  const trust = yield* ProjectTrust
+  const resume = yield* trust.suspend(keep)
+  const end = trust.keepOnly(keep)
+  yield* Effect.onError(end, () => resume)
+  const finish = Effect.catchAll(
+    end,
+    ({ message }) => Effect.logError(`Trust in projects that were written into may have stayed: ${message}`)
+  )
+  return { end, resume, finish: Effect.zipRight(finish, resume) }
+})
+
+const programRuns = ["build", "deploy", "deploy-all"] as const
+
+/** Fails while programs run that could read what a caller with a token is about to write. */
+export const refuseRunning = Effect.fn("trust.refuseRunning")(function*(
+  localPaths: ReadonlyArray<string>
+): Effect.fn.Return<
+  void,
+  PullRefused | LocalFileFailed | RunStoreUnavailable,
+  LocalFiles | Path.Path | Runs | Settings
+> {
+  if ((yield* CurrentCaller).isLocal === true) return
+  const path = yield* Path.Path
+  const { list } = yield* Runs
+  const keep = yield* findKept(localPaths)
+  for (const kind of programRuns) {
+    for (const state of ["running", "queued"] as const) {
+      for (const { subject: { projectPath } } of (yield* list({ kind, state, limit: maxRuns })).runs) {
+        if (projectPath === undefined) continue
+        const project = yield* resolveReal(projectPath)
+        const programs = yield* listPrograms(project)
+        const names = Object.fromEntries(
+          programs.map(({ kind, name, sha256 }) => [formatTrustedName(kind, name), sha256])
+        )
+        if (programs.length === 0 || keep(project, names)) continue
+        const read = yield* Effect.findFirst(
+          localPaths,
+          (file) => Effect.map(findKept([file]), (keep) => !keep(project, names))
+        )
+        return yield* new PullRefused({
+          path: Option.getOrElse(read, () => project),
+          reason: `${path.basename(project)} is being built or deployed, and its programs could read what is pulled: ` +
+            "pull it afterwards"
+        })
+      }
+    }
+  }
 })

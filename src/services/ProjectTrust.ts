@@ -1,5 +1,6 @@
 import { Path } from "@effect/platform"
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { quoteInput } from "../schema/words.ts"
 import { type LocalFileFailed, LocalFiles, privateFile } from "./local/LocalFiles.ts"
 import { type FileLocked, Locks, makeTrustLock } from "./locks/Locks.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -17,8 +18,21 @@ const Stored = Schema.parseJson(Schema.Struct({
 const decode = Schema.decodeOption(Stored)
 const encode = Schema.encodeSync(Stored)
 
-/** Decides about the records that stay. */
-type Keep = (directory: string) => boolean
+/** Decides about the records that stay, by the real directory of their project and what is trusted of it. */
+export type KeepTrust = (directory: string, programs: TrustedPrograms) => boolean
+
+/** A caller with a token writes where programs of the project could read it. */
+export class ProjectBeingWritten extends Schema.TaggedError<ProjectBeingWritten>()("ProjectBeingWritten", {
+  path: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `A caller with a token pulls files that programs of ${
+      quoteInput(this.path)
+    } could read: nothing was trusted. ` +
+      "Let the pull end or cancel it (berth runs), look at the files, and repeat: berth trust PROJECT"
+  }
+}
 
 interface TrustStore {
   /** Trusted programs of the project in a real directory; empty if there are none or they cannot be read. */
@@ -27,15 +41,21 @@ interface TrustStore {
   readonly record: (
     directory: string,
     programs: TrustedPrograms
-  ) => Effect.Effect<void, LocalFileFailed | FileLocked>
-  /** Ends the trust in projects. */
-  readonly keepOnly: (keep: Keep) => Effect.Effect<void, LocalFileFailed | FileLocked>
+  ) => Effect.Effect<void, LocalFileFailed | FileLocked | ProjectBeingWritten>
+  /** Ends the trust in projects. Takes the lock only where there is some to end. */
+  readonly keepOnly: (keep: KeepTrust) => Effect.Effect<void, LocalFileFailed | FileLocked>
+  /**
+   * Suspends the trust in projects until the returned effect runs: `find` finds none, and `record` fails. Only in this
+   * process; others end the trust by `keepOnly`.
+   */
+  readonly suspend: (keep: KeepTrust) => Effect.Effect<Effect.Effect<void>>
 }
 
 const trustsNothing: TrustStore = {
   find: () => Effect.succeed({}),
   record: () => Effect.void,
-  keepOnly: () => Effect.void
+  keepOnly: () => Effect.void,
+  suspend: () => Effect.succeed(Effect.void)
 }
 
 /**
@@ -74,10 +94,15 @@ const make = Effect.gen(function*() {
     // A file that cannot be decoded trusts nothing, and is replaced by the next record.
     return Option.match(decode(text), { onNone: () => none, onSome: ({ projects }) => projects })
   })
-  const change = (edit: (projects: (typeof Stored.Type)["projects"]) => (typeof Stored.Type)["projects"]) =>
+  const suspended = new Set<KeepTrust>()
+  const isSuspended = (directory: string, programs: TrustedPrograms) =>
+    [...suspended].some((keep) => !keep(directory, programs))
+  const change = <E = never>(
+    edit: (projects: (typeof Stored.Type)["projects"]) => Effect.Effect<(typeof Stored.Type)["projects"], E>
+  ) =>
     Effect.gen(function*() {
       const before = yield* read
-      const after = edit(before)
+      const after = yield* edit(before)
       if (after === before) return
       const text = `${encode({ version: 1, projects: after })}\n`
       // Replaces a link in its place.
@@ -90,14 +115,35 @@ const make = Effect.gen(function*() {
   return {
     find: (directory) =>
       read.pipe(
-        Effect.map((projects): TrustedPrograms => projects[directory] ?? {}),
+        Effect.map((projects): TrustedPrograms => {
+          const programs = projects[directory] ?? {}
+          return isSuspended(directory, programs) ? {} : programs
+        }),
         Effect.catchAll((error) => Effect.as(Effect.logWarning(`${error.message}: no project counts as trusted`), {}))
       ),
-    record: (directory, programs) => change((projects) => ({ ...projects, [directory]: programs })),
-    keepOnly: (keep) =>
-      change((projects) => {
-        const kept = Object.entries(projects).filter(([directory]) => keep(directory))
-        return kept.length === Object.keys(projects).length ? projects : Object.fromEntries(kept)
+    record: (directory, programs) =>
+      change((projects) =>
+        isSuspended(directory, programs)
+          ? new ProjectBeingWritten({ path: directory })
+          : Effect.succeed({ ...projects, [directory]: programs })
+      ),
+    keepOnly: (keep) => {
+      const ends = (projects: (typeof Stored.Type)["projects"]) =>
+        Object.entries(projects).some(([directory, programs]) => !keep(directory, programs))
+      const kept = (projects: (typeof Stored.Type)["projects"]) =>
+        ends(projects)
+          ? Object.fromEntries(Object.entries(projects).filter(([directory, programs]) => keep(directory, programs)))
+          : projects
+      return Effect.asVoid(
+        Effect.whenEffect(change((projects) => Effect.succeed(kept(projects))), Effect.map(read, ends))
+      )
+    },
+    suspend: (keep) =>
+      Effect.sync(() => {
+        // An own function each time: two suspensions may share one.
+        const own: KeepTrust = (directory, programs) => keep(directory, programs)
+        suspended.add(own)
+        return Effect.sync(() => void suspended.delete(own))
       })
   } satisfies TrustStore
 })

@@ -1,18 +1,21 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Ref } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, Ref, Stream } from "effect"
 import { posix } from "node:path"
 import { findBuilder } from "../../src/pipelines/build.ts"
 import { compare } from "../../src/pipelines/compare.ts"
 import { readProjectText } from "../../src/pipelines/projects/files.ts"
 import { requireTrust, resolveProjectDirectory } from "../../src/pipelines/projects/programs.ts"
+import { pull } from "../../src/pipelines/pull.ts"
 import { resolveSecrets } from "../../src/pipelines/secrets/deploySecrets.ts"
 import { findSecretMemory } from "../../src/pipelines/secrets/secretMemory.ts"
-import { checkTrust, readPrograms, trustPrograms } from "../../src/pipelines/trust.ts"
+import { checkTrust, readPrograms, suspendTrust, trustPrograms } from "../../src/pipelines/trust.ts"
 import { type Caller, CurrentCaller } from "../../src/services/access/Caller.ts"
 import { LocalFiles } from "../../src/services/local/LocalFiles.ts"
 import { LocksLive } from "../../src/services/locks/Locks.ts"
 import { ProjectTrustLive } from "../../src/services/ProjectTrust.ts"
+import { RunRequest, Runs } from "../../src/services/runs/Runs.ts"
 import { Settings } from "../../src/services/settings/Settings.ts"
+import { Sftp } from "../../src/services/ssh/Sftp.ts"
 import { type LocalFixture, localProcessesTest, type Started } from "../../src/testing/LocalFilesTest.ts"
 import type { SettingsFixture } from "../../src/testing/SettingsTest.ts"
 import { memoryWorld } from "../layers/worlds/memoryWorld.ts"
@@ -311,6 +314,132 @@ describe("trust in a project", () => {
       yield* local.write(file, record, { mode: 0o600 })
       expect(yield* refusedUses).toEqual([])
     }).pipe(Effect.provide(world())))
+})
+
+describe("trust where a caller with a token pulls", () => {
+  const lib = { name: "lib", remotePath: "/srv/lib.sh", localPath: `${projectPath}/lib.sh`, type: "file" } as const
+
+  /** A server that holds the bytes of its file back until `send`; `asked` is when they are. */
+  const makeHesitant = Effect.gen(function*() {
+    const [asked, send] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const sftp = Layer.succeed(Sftp, {
+      session: () =>
+        Effect.succeed({
+          stat: () => Effect.succeed({ name: "lib.sh", kind: "file", size: 4 } as const),
+          list: () => Stream.empty,
+          read: () =>
+            Stream.unwrap(
+              Deferred.succeed(asked, undefined).pipe(
+                Effect.zipRight(Deferred.await(send)),
+                Effect.as(Stream.make(new TextEncoder().encode("evil")))
+              )
+            ),
+          writePrivate: () => Effect.void
+        })
+    })
+    return { asked: Deferred.await(asked), send: Deferred.succeed(send, undefined), sftp }
+  })
+
+  it.effect("is neither found nor given until the bytes have come", () =>
+    Effect.gen(function*() {
+      const { asked, send, sftp } = yield* makeHesitant
+      yield* trustAll
+      const pulling = yield* Effect.fork(as(operator)(Effect.provide(pull({ serverId: "1", files: [lib] }), sftp)))
+      yield* asked
+      const refused = yield* Effect.flip(trustAll)
+      expect([refused.status, refused.message]).toEqual([
+        409,
+        expect.stringContaining("A caller with a token pulls files that programs of \"/srv/shop\" could read")
+      ])
+      yield* send
+      expect(yield* Fiber.join(pulling)).toMatchObject({ errors: [] })
+      expect(yield* refusedUses).toEqual(uses)
+      yield* trustAll
+      expect(yield* refusedUses).toEqual([])
+    }).pipe(Effect.provide(world())))
+
+  it.effect("ends right before a file is in place, also where another process recorded it meanwhile", () =>
+    Effect.gen(function*() {
+      const { asked, send, sftp } = yield* makeHesitant
+      const pulling = yield* Effect.fork(as(operator)(Effect.provide(pull({ serverId: "1", files: [lib] }), sftp)))
+      yield* asked
+      yield* Effect.provide(trustAll, Layer.fresh(ProjectTrustLive))
+      const others = Effect.provide(refusedUses, Layer.fresh(ProjectTrustLive))
+      expect(yield* others).toEqual([])
+      yield* send
+      yield* Fiber.join(pulling)
+      expect(yield* others).toEqual(uses)
+      expect(yield* refusedUses).toEqual(uses)
+    }).pipe(Effect.provide(world())))
+
+  it.effect("can be given again after a pull that was cancelled before its turn, or that was refused", () =>
+    Effect.gen(function*() {
+      const { asked, send, sftp } = yield* makeHesitant
+      const pulled = as(operator)(Effect.provide(pull({ serverId: "1", files: [lib] }), sftp))
+      const first = yield* Effect.fork(Effect.provide(pull({ serverId: "1", files: [lib] }), sftp))
+      yield* asked
+      const recorded = yield* Deferred.make<string>()
+      const request = yield* RunRequest
+      const second = yield* Effect.fork(Effect.provideService(pulled, RunRequest, {
+        ...request,
+        started: ({ id }) => Effect.asVoid(Deferred.succeed(recorded, id))
+      }))
+      const id = yield* Deferred.await(recorded)
+      expect((yield* Effect.flip(trustAll)).status).toBe(409)
+      yield* (yield* Runs).cancel(id)
+      yield* Fiber.await(second)
+      yield* trustAll
+      yield* send
+      yield* Fiber.join(first)
+      expect(yield* refusedUses).toEqual([])
+    }).pipe(Effect.provide(world())))
+
+  it.effect.each<readonly [what: string, programs: object, written: string, refused: ReadonlyArray<string>]>([
+    ["a hook that leads there", { hooks: { beforeDeploy: [["make", "-C", "../tools"]] } }, "/srv/tools/Makefile", [
+      "deploy",
+      "read"
+    ]],
+    ["a hook whose files may lead there", { hooks: { beforeDeploy: [["make"]] } }, "/srv/tools/lib.sh", [
+      "deploy",
+      "read"
+    ]],
+    ["a secret's command", { secrets: { A: { command: ["./secret.sh"] } } }, "/srv/tools/lib.sh", ["deploy", "read"]],
+    ["a script, deep among the projects", {}, "/srv/group/tools/lib.sh", ["build", "read"]],
+    ["a script, beyond the projects", {}, "/home/ann/notes", []]
+  ])(
+    "ends with a write beside the project that programs could read: %s",
+    ([, more, written, refused]) =>
+      Effect.gen(function*() {
+        yield* (yield* LocalFiles).write(
+          `${projectPath}/container.json`,
+          container({ allowLinks: true, ...more })
+        )
+        if (Object.keys(more).length > 0) yield* (yield* LocalFiles).remove(`${projectPath}/build-image-tar.sh`)
+        yield* trustAll
+        yield* Effect.scoped(
+          Effect.acquireRelease(as(operator)(suspendTrust([written])), ({ finish }) => finish)
+        )
+        expect(yield* refusedUses).toEqual(refused)
+        yield* Effect.flatMap(suspendTrust([projectPath]), ({ finish }) => finish)
+        expect(yield* refusedUses).toEqual(refused)
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("outlasts a write beside a project that Docker alone reads", () =>
+    Effect.gen(function*() {
+      const built = "/srv/built"
+      const { digest } = yield* readPrograms({ projectPath: built })
+      yield* trustPrograms({ projectPath: built, digest })
+      const build = as(operator)(requireTrust(built, "build"))
+      yield* Effect.flatMap(as(operator)(suspendTrust(["/srv/tools/lib.sh"])), ({ finish }) => finish)
+      yield* build
+      yield* Effect.flatMap(as(operator)(suspendTrust([`${built}/lib.sh`])), ({ finish }) => finish)
+      expect((yield* Effect.flip(build)).status).toBe(403)
+    }).pipe(
+      Effect.provide(
+        world({ "/srv/built/compose.yml": "services: { web: { build: . } }", "/srv/built/Dockerfile": "FROM scratch" })
+      )
+    ))
 })
 
 describe("the finding about trust", () => {

@@ -118,7 +118,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(
         annotateFailures(failures.body, failures.project, [403, "The caller is not the user of this machine."], [
           409,
-          "The programs have changed since they were shown."
+          "The programs have changed since they were shown, or a caller with a token pulls files that they could read."
         ])
       )
       .setPayload(TrustRequest)
@@ -127,7 +127,8 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotate(
         OpenApi.Description,
         "Trusts the programs as they were shown, for callers with a token. Only the user of this machine may; a change of " +
-          "one ends it, and so does a pull into the project by a caller with a token."
+          "one ends it, and so does a pull by a caller with a token into the project, or to where its scripts and hooks could " +
+          "read it."
       )
   )
   .add(

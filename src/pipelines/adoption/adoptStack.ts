@@ -29,8 +29,8 @@ import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../pr
 import { readStackTexts } from "../projects/deployFiles.ts"
 import { isSecretName } from "../projects/files.ts"
 import { resolveProjectPath } from "../projects/programs.ts"
-import { endTrust } from "../pull.ts"
 import { resolveStackToChange } from "../servers/servers.ts"
+import { refuseRunning, suspendTrust } from "../trust.ts"
 import { type AdoptableStack, findAdoptableStack } from "./serverStacks.ts"
 import {
   findComposeNames,
@@ -363,7 +363,8 @@ export const adoptStack = Effect.fn("adoptStack")(function*(
       if (idsOf(yield* findAdoptableStack(asked)) !== idsOf(stack)) {
         return yield* refuseStack(stack, "its containers changed while its files were read: adopt it again")
       }
-      yield* endTrust([directory])
+      yield* Effect.acquireRelease(suspendTrust([directory]), ({ finish }) => finish)
+      yield* refuseRunning([directory])
       return yield* withLock(makeAdoptionLock(directory))(
         writeProject(fetched, directory, recordRelease(stack, fetched, decision.plan))
       )

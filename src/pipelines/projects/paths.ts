@@ -76,7 +76,7 @@ const directoryUnderRoot = (path: Path.Path, root: string, directory: string): O
 const longestPath = 4_096
 
 /** Real path of a path; parts that are missing may be created later. */
-const resolveReal = (file: string): Effect.Effect<string, never, LocalFiles | Path.Path> =>
+export const resolveReal = (file: string): Effect.Effect<string, never, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
     const { basename, dirname, join } = yield* Path.Path
     const real = yield* Effect.option((yield* LocalFiles).realPath(file))

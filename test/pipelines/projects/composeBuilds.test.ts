@@ -189,7 +189,12 @@ describe("trust in builds of a compose file", () => {
       const trusted = Object.fromEntries(
         programs.map(({ kind, name, sha256 }) => [formatTrustedName(kind, name), sha256])
       )
-      const trust = { find: () => Effect.succeed(trusted), record: () => Effect.void, keepOnly: () => Effect.void }
+      const trust = {
+        find: () => Effect.succeed(trusted),
+        record: () => Effect.void,
+        keepOnly: () => Effect.void,
+        suspend: () => Effect.succeed(Effect.void)
+      }
       const judge = asOperator(requireTrust(directory, "build"))
       expect((yield* Effect.flip(judge)).message).toContain("build web is new, web/Dockerfile is new")
       const known = Effect.provideService(judge, ProjectTrust, trust)
