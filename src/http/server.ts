@@ -1,5 +1,12 @@
-import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Deferred, Effect, Fiber, Layer, Option, Ref } from "effect"
+import {
+  HttpApiBuilder,
+  HttpApp,
+  type HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
+import { Deferred, Effect, Fiber, HashSet, Layer, Option, Ref } from "effect"
 import { keepRecoveringRuns } from "../pipelines/runs.ts"
 import { StatsHistory, StatsHistoryLive } from "../pipelines/StatsHistory.ts"
 import { type Run, RunInterrupted } from "../schema/runs.ts"
@@ -69,7 +76,7 @@ const answerOf = ({ error, kind, result, state }: Run) => {
 
 /**
  * Common behaviour of endpoints that start a run: names the run in the response, responds at once for `respond-async`,
- * and returns the same run for a repeated idempotency key.
+ * and returns the same run for a repeated idempotency key. A pull is cancelled when its caller disconnects.
  */
 const RunRequestsLive = HttpApiBuilder.middleware(
   BerthApi,
@@ -126,15 +133,26 @@ const RunRequestsLive = HttpApiBuilder.middleware(
             return yield* again(yield* Deferred.await(used), idempotency.value)
           }
           const run = yield* Deferred.poll(started)
-          return Option.isSome(run) && isAsync
+          if (Option.isNone(run)) return Fiber.join(handler)
+          const { id, kind } = yield* run.value
+          return isAsync
             ? Effect.zipRight(Fiber.interrupt(handler), Effect.map(run.value, accepted))
+            // Its files are for the caller. One that sent a key comes back for the answer.
+            : kind === "pull" && Option.isNone(idempotency)
+            ? Effect.onInterrupt(Fiber.join(handler), (by) =>
+              Effect.when(Effect.ignore(runs.cancel(id)), () =>
+                HashSet.has(by, HttpServerError.clientAbortFiberId)))
             : Fiber.join(handler)
         })
 
         const once = (idempotency: Idempotency) =>
           Effect.flatMap(
             orApiError(runs.findByKey(idempotency.key)),
-            Option.match({ onNone: () => begin, onSome: (known) => again(known, idempotency) })
+            Option.match({
+              onNone: () =>
+                begin,
+              onSome: (known) => again(known, idempotency)
+            })
           )
 
         // Middleware is uninterruptible by default; waits here must be interruptible like in a route.

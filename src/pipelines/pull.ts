@@ -12,7 +12,7 @@ import {
 } from "../schema/servers.ts"
 import type { SettingsError } from "../schema/settings.ts"
 import type { RemoteFileFailed, SshError } from "../schema/ssh.ts"
-import { pluralize, quoteInput } from "../schema/words.ts"
+import { formatBytes, pluralize, quoteInput } from "../schema/words.ts"
 import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, makePullLock } from "../services/locks/Locks.ts"
 import { scrubSecrets } from "../services/masking.ts"
@@ -200,11 +200,35 @@ const omitSecrets = (remotePath: string, size: number) => <E>(bytes: Stream.Stre
     })
   )
 
+/** Rejects a pull that the local disk cannot hold, before its first byte. A disk that does not tell holds it. */
+const refuseTooBig = (remotePath: string, localPath: string, bytes: number) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const { find, freeBytes } = yield* LocalFiles
+    const findExisting = (file: string): Effect.Effect<string, LocalFileFailed> =>
+      Effect.flatMap(find(file), (found) =>
+        Option.isSome(found) || path.dirname(file) === file ? Effect.succeed(file) : findExisting(path.dirname(file)))
+    const free = yield* Effect.option(Effect.flatMap(findExisting(path.dirname(localPath)), freeBytes))
+    if (
+      !Option.exists(free, (free) =>
+        bytes > free)
+    ) {
+      return
+    }
+    return yield* new PullRefused({
+      path: remotePath,
+      reason: `has ${formatBytes(bytes)}, and the disk of ${localPath} has ${
+        formatBytes(Option.getOrElse(free, () => 0))
+      } free. Nothing of it was pulled: free disk space, or pull parts of it`
+    })
+  })
+
 const pullDirectory = (session: SftpSession, remotePath: string, localPath: string, count: ByteCount) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
     const tree = yield* readRemoteTree(session, remotePath)
+    yield* refuseTooBig(remotePath, localPath, tree.bytes)
     yield* count.expect(tree.bytes)
     yield* refuseLocalLinks(tree, localPath)
     yield* Effect.forEach(tree.directories, (below) => files.makeDirectory(path.join(localPath, ...below)), {
@@ -227,6 +251,7 @@ const pullFile = (session: SftpSession, remotePath: string, localPath: string, c
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
+    yield* refuseTooBig(remotePath, localPath, size)
     yield* count.expect(size)
     yield* files.makeDirectory(path.dirname(localPath))
     const bytes = omitSecrets(remotePath, size)(

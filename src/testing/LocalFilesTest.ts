@@ -168,7 +168,8 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
       Effect.sync(() => {
         const target = parent(path)
         for (const other of nodes.keys()) if (other === target || within(target)(other)) nodes.delete(other)
-      })
+      }),
+    freeBytes: () => Effect.succeed(Number.POSITIVE_INFINITY)
   })
 }
 

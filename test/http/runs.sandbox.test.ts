@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Schedule, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { appendFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { fakeSsh } from "../fixtures/network/fakeSsh.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
@@ -232,5 +233,49 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       const [elapsed] = yield* Effect.timed(service.stop)
       expect(Duration.toMillis(elapsed)).toBeLessThan(5_000)
       expect(eventsIn((yield* Fiber.join(watcher)).text).at(-1)).toMatchObject({ event: "end" })
+    }))
+
+  it.scopedLive.each<readonly [what: string, headers: Readonly<Record<string, string>>, state: string]>([
+    ["cancel a pull whose caller left", {}, "cancelled"],
+    ["go on with a pull whose caller comes back with its key", { "idempotency-key": "one" }, "succeeded"]
+  ])("%s", ([, headers, state]) =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      const asked = yield* Deferred.make<() => void>()
+      const attrs = { mode: 0o100644, uid: 0, gid: 0, size: 1, atime: 0, mtime: 0 }
+      const { access: { host, port } } = yield* fakeSsh({
+        sftp: (sftp) => {
+          for (const question of ["STAT", "LSTAT", "FSTAT"] as const) {
+            sftp.on(question, (id: number) => sftp.attrs(id, attrs))
+          }
+          sftp.on("REALPATH", (id, filename) => sftp.name(id, [{ filename, longname: "", attrs }]))
+          sftp.on("OPEN", (id) => sftp.handle(id, Buffer.from("1")))
+          sftp.on("READ", (id, _handle, offset) =>
+            Number(offset) > 0
+              ? sftp.status(id, 1)
+              : Deferred.unsafeDone(asked, Effect.succeed(() => sftp.data(id, Buffer.from("x")))))
+          sftp.on("CLOSE", (id) => sftp.status(id, 0))
+        }
+      })
+      const { request, url } = yield* startService(
+        yield* settingsFileWith(
+          `servers:\n  - { id: b, name: b, host: ${host}, port: ${port}, username: u, password: open sesame }\n`
+        )
+      )
+      const files = [{ name: "a", remotePath: "/a", localPath: join(root, "a"), type: "file" }]
+      const pulling = yield* Effect.fork(Effect.tryPromise((signal) =>
+        fetch(`${url}/api/container/pull`, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify({ serverId: "b", files }),
+          signal
+        })
+      ))
+      const send = yield* Deferred.await(asked)
+      yield* Fiber.interrupt(pulling)
+      if (state === "succeeded") send()
+      const ended = request("GET", `/api/runs?kind=pull&state=${state}`)
+      yield* soon(Effect.filterOrFail(ended, ({ text }) => text.includes("\"id\""), () => "not yet" as const))
+      expect(existsSync(join(root, "a"))).toBe(state === "succeeded")
     }))
 })

@@ -89,6 +89,32 @@ describe("pull", () => {
       expect((yield* pullWith(20)).errors).toEqual([])
     }))
 
+  it.scoped("asks for no byte of what the local disk cannot hold", () =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      let reads = 0
+      const size = 2 ** 60
+      const boasting = Layer.succeed(Sftp, {
+        session: () =>
+          Effect.succeed({
+            stat: (path) =>
+              Effect.succeed<RemoteEntry>({ name: "x", kind: path === "/one" ? "file" : "directory", size }),
+            list: () => Stream.make<[RemoteEntry]>({ name: "big", kind: "file", size }),
+            read: () => Stream.sync(() => new Uint8Array(++reads)),
+            writePrivate: () => Effect.void
+          })
+      })
+      const wanted = [item(join(root, "new", "one"), "/one", "file"), item(join(root, "data"), "/data")]
+      const { errors } = yield* pull({ serverId: "1", files: wanted }).pipe(Effect.provide([local, boasting]))
+      expect(errors.map(({ error }) => error)).toEqual(
+        ["/one", "/data"].map((path) =>
+          expect.stringMatching(new RegExp(`^${path}: has .* free. Nothing of it was pulled`))
+        )
+      )
+      expect(reads).toBe(0)
+      expect(yield* treeOf(root)).toEqual([])
+    }))
+
   it.scoped("brings files and whole directories, and counts them", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory

@@ -116,6 +116,8 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   readonly temporaryDirectory: (prefix: string) => Effect.Effect<string, LocalFileFailed>
   /** Removes a file, a link, or a directory recursively; succeeds when nothing exists. */
   readonly remove: (path: string) => Effect.Effect<void, LocalFileFailed>
+  /** Bytes that this user can still write to the disk of an existing path. */
+  readonly freeBytes: (path: string) => Effect.Effect<number, DiskUnknown>
 }>() {}
 
 /** Error code of the system or a library, such as `ENOENT`; empty when there is none. */
@@ -325,6 +327,24 @@ export const streamLentChunks = (
     }))
   }))
 
+/** The free space of a disk cannot be determined. */
+export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
+
+/** Bytes that this user can still write to the disk of a local path. */
+export const readFreeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
+  Effect.map(
+    Effect.tryPromise({
+      try: () => statfs(path),
+      catch: (cause) => {
+        const words = cause instanceof Error ? cause.message : "cannot be looked at"
+        return new DiskUnknown({
+          message: readErrorCode(cause) === "ENOENT" ? `${path} does not exist: create it` : `${path}: ${words}`
+        })
+      }
+    }),
+    ({ bavail, bsize }) => bavail * bsize
+  )
+
 const isNothing = ({ cause }: PlatformErrors.PlatformError) => ["ENOENT", "ENOTDIR"].includes(readErrorCode(cause))
 const isTaken = ({ cause }: PlatformErrors.PlatformError) => readErrorCode(cause) === "EEXIST"
 
@@ -433,7 +453,8 @@ const make = Effect.gen(function*() {
     ),
     remove: Effect.fn("LocalFiles.remove")((file) =>
       mapWriteError(file)(fs.remove(file, { recursive: true, force: true }))
-    )
+    ),
+    freeBytes: readFreeDisk
   })
 })
 
@@ -442,21 +463,3 @@ export const LocalFilesLive: Layer.Layer<LocalFiles, never, FileSystem.FileSyste
   LocalFiles,
   make
 )
-
-/** The free space of a disk cannot be determined. */
-export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
-
-/** Bytes that this user can still write to the disk of a local path. */
-export const readFreeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
-  Effect.map(
-    Effect.tryPromise({
-      try: () => statfs(path),
-      catch: (cause) => {
-        const words = cause instanceof Error ? cause.message : "cannot be looked at"
-        return new DiskUnknown({
-          message: readErrorCode(cause) === "ENOENT" ? `${path} does not exist: create it` : `${path}: ${words}`
-        })
-      }
-    }),
-    ({ bavail, bsize }) => bavail * bsize
-  )
