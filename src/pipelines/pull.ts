@@ -208,18 +208,17 @@ const refuseTooBig = (remotePath: string, localPath: string, bytes: number) =>
     const findExisting = (file: string): Effect.Effect<string, LocalFileFailed> =>
       Effect.flatMap(find(file), (found) =>
         Option.isSome(found) || path.dirname(file) === file ? Effect.succeed(file) : findExisting(path.dirname(file)))
-    const free = yield* Effect.option(Effect.flatMap(findExisting(path.dirname(localPath)), freeBytes))
-    if (
-      !Option.exists(free, (free) =>
-        bytes > free)
-    ) {
-      return
-    }
+    const free = yield* Effect.flatMap(findExisting(path.dirname(localPath)), freeBytes).pipe(
+      Effect.orElseSucceed(() =>
+        Number.POSITIVE_INFINITY
+      )
+    )
+    if (bytes <= free) return
     return yield* new PullRefused({
       path: remotePath,
-      reason: `has ${formatBytes(bytes)}, and the disk of ${localPath} has ${
-        formatBytes(Option.getOrElse(free, () => 0))
-      } free. Nothing of it was pulled: free disk space, or pull parts of it`
+      reason:
+        `has ${formatBytes(bytes)}, and the disk of ${localPath} has ${formatBytes(free)} free. Nothing of it was ` +
+        "pulled: free disk space, or pull parts of it"
     })
   })
 
