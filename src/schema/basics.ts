@@ -206,9 +206,9 @@ export const parseHeaderList = (text: string): Readonly<Record<string, string>> 
 
 /** The eight groups of an IPv6 address as URLs and resolvers write it; undefined for anything else. */
 const groupsOf = (address: string): ReadonlyArray<number> | undefined => {
-  if (!/^[0-9a-f:.]*:[0-9a-f:.]*$/.test(address)) return undefined
+  if (!address.includes(":") || !/^[0-9a-f:.]+$/.test(address)) return undefined
   const hex = address.replace(
-    /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
+    /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/,
     (_, a, b, c, d) => `${(Number(a) * 256 + Number(b)).toString(16)}:${(Number(c) * 256 + Number(d)).toString(16)}`
   )
   const [before = [], after = [], ...others] = hex.split("::").map((part) => part === "" ? [] : part.split(":"))

@@ -154,7 +154,7 @@ export const openDatabaseFile = async (file: string): Promise<OpenDatabase> => (
 })
 
 /** Pause between two looks at the file of an open database. */
-const lookPause = "5 seconds"
+const lookPause = "1 second"
 
 /**
  * Writes an open database to its path again after somebody removed the file, and continues with that one: SQLite itself
