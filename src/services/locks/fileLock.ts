@@ -184,7 +184,8 @@ export const withFileLock = <F>(
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         const held = { lock: yield* inWords(inRealTime(take(subject, directory, canMakeParent, restore))) }
-        const guarded = Effect.raceFirst(effect, inWords(inRealTime(renew(held))))
+        // Interruptible also within a finalizer, which would wait for the renewal otherwise.
+        const guarded = Effect.raceFirst(effect, inWords(inRealTime(Effect.interruptible(renew(held)))))
         return yield* Effect.ensuring(restore(guarded), Effect.suspend(() => removeIfSame(held.lock)))
       })
     )

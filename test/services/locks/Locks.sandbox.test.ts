@@ -57,6 +57,16 @@ describe("the place of shared locks", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
+describe("a lock of a file", () => {
+  it.scopedLive("can be taken where nothing is interrupted, as in a finalizer", () =>
+    Effect.gen(function*() {
+      const { file } = yield* workshop
+      const { withLock } = Context.get(yield* Layer.build(LocksLive), Locks)
+      const lock = withLock({ ...key, file })
+      expect(yield* Effect.uninterruptible(lock(Effect.succeed("held")))).toBe("held")
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
 describe("LocksLive within one process", () => {
   layer(LocksLive)((test) => {
     test.effect("lets one in at a time, in the order of arrival", () =>
