@@ -1,3 +1,4 @@
+import type { Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Exit, Layer, Schedule, Scope } from "effect"
@@ -5,12 +6,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { dirname, join } from "node:path"
 import { listen, RecordAddress } from "../../src/http/listen.ts"
 import { Http } from "../../src/http/server.ts"
+import { recordBuiltImages } from "../../src/pipelines/archive/builtArchive.ts"
+import { computeSha256 } from "../../src/services/bytes.ts"
 import { HostKeys } from "../../src/services/HostKeys.ts"
 import { HostKeysLive } from "../../src/services/HostKeysLive.ts"
-import { LocalFilesLive } from "../../src/services/local/LocalFiles.ts"
+import { type LocalFiles, LocalFilesLive } from "../../src/services/local/LocalFiles.ts"
 import { Locks, locksLayer, LocksLive, makeBuildLock } from "../../src/services/locks/Locks.ts"
 import { ProjectTrust } from "../../src/services/ProjectTrust.ts"
 import { servicesLive } from "../../src/services/ServicesLive.ts"
+import { confirmText } from "../../src/services/settings/confirm.ts"
 import { Settings } from "../../src/services/settings/Settings.ts"
 import { makeRunStoreIn } from "../../src/services/state/RunStoreLive.ts"
 import { settingsTest } from "../../src/testing/SettingsTest.ts"
@@ -22,16 +26,23 @@ import { temporaryDirectory } from "../layers/temporary.ts"
 const server = { host: "203.0.113.7", port: 22, username: "deployer" }
 const print = (turn: number) => `SHA256:${String(turn).repeat(43)}`
 
-type Write = (turn: number) => Effect.Effect<unknown, { readonly message: string }, HostKeys | Settings>
+type Write = (
+  turn: number
+) => Effect.Effect<unknown, { readonly message: string }, HostKeys | LocalFiles | Locks | Path.Path | Settings>
 
-/** Files beside the settings that a call writes. Each turn writes another text. */
+const shortDigest = (text: string) => computeSha256(text).slice(0, 12)
+
+/** Files in the directory of the settings that a call writes. Each turn writes another text. */
 const kept: Readonly<Record<string, Write>> = {
   "berth.yaml": (turn: number) =>
     Effect.flatMap(Settings, (settings) => settings.changeSettings({ "deploy.healthTimeout": `${turn} seconds` })),
   "berth.known_hosts": (turn: number) =>
     Effect.flatMap(HostKeys, (keys) => keys.confirm({ ...server, host: `203.0.113.${turn}` }, print(turn))),
   "berth.trust": (turn: number) =>
-    Effect.flatMap(ProjectTrust, (trust) => trust.record(`/projects/${turn}`, { "command x": print(turn) }))
+    Effect.flatMap(ProjectTrust, (trust) => trust.record(`/projects/${turn}`, { "command x": print(turn) })),
+  trusted: (turn: number) => confirmText("/somewhere/berth.yaml", String(turn)),
+  [`berth.builds/${shortDigest("/")}/${shortDigest("main")}.json`]: (turn: number) =>
+    recordBuiltImages("/", "main", [{ name: `shop:${turn}`, id: "sha256:1", platform: "linux/amd64", layers: [] }])
 }
 
 const isPrivate = (file: string) => {
@@ -43,10 +54,22 @@ const isPrivate = (file: string) => {
 const stage = Effect.gen(function*() {
   const parent = yield* temporaryDirectory
   const file = join(parent, "home", ".config", "berth", "berth.yaml")
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env["HOME"]
+      process.env["HOME"] = join(parent, "home")
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["HOME"]
+        else process.env["HOME"] = before
+      })
+  )
   const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer), Layer.provideMerge(LocksLive))
   const hostKeys = Layer.provide(HostKeysLive(join(dirname(file), "berth.known_hosts")), local)
   const services = Layer.provide(servicesLive(file), NodeContext.layer)
-  const context = yield* Layer.build(Layer.fresh(Layer.merge(services, hostKeys)))
+  const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(services, hostKeys, local)))
   return { parent, directory: dirname(file), context }
 })
 
