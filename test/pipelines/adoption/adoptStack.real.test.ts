@@ -23,6 +23,8 @@ import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { listReleases } from "../../../src/pipelines/releases/releases.ts"
 import { rollback } from "../../../src/pipelines/releases/rollback.ts"
+import { CurrentCaller } from "../../../src/services/access/Caller.ts"
+import { ProjectTrust } from "../../../src/services/ProjectTrust.ts"
 import { buildImage, docker, lines, uniqueName } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, realServer } from "../../fixtures/docker/realProject.ts"
 import { patience } from "../../fixtures/patience.ts"
@@ -219,7 +221,19 @@ describe.skipIf(!realServer.available)(title, { timeout: 240_000 * patience }, (
           expect(existsSync(projectPath)).toBe(false)
           expect(existsSync(join(directory, ".berth"))).toBe(false)
           expect(planned.release).toBe(null)
-          const adopted = yield* adoptStack(request)
+          // With a token it ends the trust in projects whose programs could read what it writes.
+          const kept: Array<boolean> = []
+          const beside = join(projects, "trusted")
+          const trust = yield* ProjectTrust
+          const adopted = yield* adoptStack(request).pipe(
+            Effect.provideService(CurrentCaller, { name: "Ann", role: "operator" }),
+            Effect.provideService(ProjectTrust, {
+              ...trust,
+              keepOnly: (keep) =>
+                Effect.sync(() => kept.push(keep(beside, { "hook make": "x" }), keep("/elsewhere/x", {})))
+            })
+          )
+          expect(kept.slice(0, 2)).toEqual([false, true])
           expect(adopted).toEqual({ ...planned, release: "1" })
           expect(JSON.stringify(adopted)).not.toMatch(/hush/)
           expect(adopted.services.map(({ change }) => change)).toEqual(adopted.services.map(() => "keep"))
