@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
-import { secretSettings, type SettingName } from "../../../../src/schema/settings.ts"
+import { secretSettings, settingDefinitions, type SettingName } from "../../../../src/schema/settings.ts"
 import type { SettingJson } from "../../../../src/schema/settingsList.ts"
 import { type Caller, CurrentCaller } from "../../../../src/services/access/Caller.ts"
 import { parseSettingsDocument, type SettingsDocument } from "../../../../src/services/settings/document.ts"
@@ -35,6 +35,11 @@ describe("a change of settings by a token", () => {
       const isClosed = findSettingRefusal(secret, operator) !== undefined
       expect([secret, compared.includes(secret) || isClosed]).toEqual([secret, true])
     }
+    // An address among the settings is one of these, or not for callers with a token.
+    const named = Object.keys(settingDefinitions).filter((name) => /url$/i.test(name))
+    const all = [...new Set([...named, ...deliveries.flatMap((row) => row.addresses)])]
+    const open = all.filter((name) => findSettingRefusal(name, operator) === undefined)
+    expect(open.toSorted()).toEqual(addresses.toSorted())
   })
 
   const evil = "https://evil.test"
