@@ -39,12 +39,13 @@ describe("a reference to a file or a variable from a caller with a token", () =>
         const changed = { ...settings, http: { tokens: [{ name: "Ann", token, role: "operator" }] } }
         yield* Effect.promise(() => writeFile(world.settingsFile, stringify(changed), { mode: 0o600 }))
         const { request } = yield* startService(world.settingsFile)
-        const ask = (method: string, address: string, body?: unknown) =>
-          request(method, address, body, { authorization: `Bearer ${token}` })
+        const ask = (method: string, address: string, body?: unknown, header: Parts["header"] = {}) =>
+          request(method, address, body, { ...header, authorization: `Bearer ${token}` })
 
         const reference = `\${file:${join(outside, "word")}}\${env:BERTH_TEST_CANARY}`
         const { projects, serverId } = world
         const sound = soundRequests({ serverId, projects, here: join(projects, "notes"), uuid: "none" })
+        expect(operations.map(({ name }) => name).filter((name) => sound[name] === undefined)).toEqual([])
         const cases = operations.filter((operation) => !isLeftOut(operation)).flatMap((operation) => {
           const parts: Parts = sound[operation.name] ?? {}
           return operation.fields.flatMap((field) => {
@@ -61,7 +62,7 @@ describe("a reference to a file or a variable from a caller with a token", () =>
         }
         expect(cases.length).toBeGreaterThan(200)
         for (const { operation, parts } of inPart(cases, cases.filter((_, index) => index % 4 === 0))) {
-          const { text } = yield* ask(operation.method, addressOf(operation, parts), parts.body)
+          const { text } = yield* ask(operation.method, addressOf(operation, parts), parts.body, parts.header)
           note(operation.name, text)
         }
         for (const body of ofSettings) {
