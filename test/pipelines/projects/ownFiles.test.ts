@@ -1,6 +1,7 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Redacted, Ref } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
 import { adopt } from "../../../src/pipelines/adopt.ts"
 import {
   appendChangelog,
@@ -82,6 +83,26 @@ const writtenBy = (name: Name) =>
   })
 
 describe("a file that Berth writes into a project", () => {
+  it("comes from a module that is known here", () => {
+    const root = "src/pipelines/"
+    const writes = /\b(?:files|local|LocalFiles\)+)\.(?:save|write|create)\(|\bwriteOwnFile\(/
+    const found = readdirSync(root, { recursive: true, encoding: "utf8" })
+      .map((name) => name.replaceAll("\\", "/"))
+      .filter((name) => name.endsWith(".ts") && writes.test(readFileSync(root + name, "utf8")))
+    const programsBelow = [
+      "adopt.ts",
+      "applications/changelog.ts",
+      "init.ts",
+      "projects/ownFiles.ts",
+      "secrets/ageFile.ts"
+    ]
+    // Links in the place of what these write: pull.test.ts, and a directory that an adoption makes itself.
+    const others = ["adoption/adoptStack.ts", "adoption/stackFiles.ts", "pull.ts"]
+    const besideSettings = ["archive/builtArchive.ts", "build/buildAtServer.ts"]
+    const temporary = ["build/buildImages.ts", "deploy/readSource.ts", "textDiffs.ts"]
+    expect(found.toSorted()).toEqual([...programsBelow, ...others, ...besideSettings, ...temporary].toSorted())
+  })
+
   it.effect.each(names)(
     "is never a link to a file elsewhere, nor made through one (%s)",
     (name) =>
