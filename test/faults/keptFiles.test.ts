@@ -2,7 +2,7 @@ import type { Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Exit, Layer, Schedule, Scope } from "effect"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { listen, RecordAddress } from "../../src/http/listen.ts"
 import { Http } from "../../src/http/server.ts"
@@ -177,6 +177,36 @@ describe("the store of runs and the note of its holder", { timeout: 60_000 * pat
       }))
       expect(readdirSync(directory)).toEqual(["berth.db"])
       expect(yield* Effect.scoped(Effect.flatMap(openStore(directory), ({ count }) => count))).toBe(9)
+    }))
+
+  it.scopedLive("take the place of one without runs that a command left there meanwhile, and of no other", () =>
+    Effect.gen(function*() {
+      const directory = join(yield* temporaryDirectory, "berth")
+      const file = join(directory, "berth.db")
+      const other = join(yield* temporaryDirectory, "other")
+      yield* Effect.scoped(Effect.flatMap(openStore(other), ({ add }) => add(7)))
+      const used = readFileSync(join(other, "berth.db"))
+      yield* Effect.scoped(Effect.flatMap(openStore(other), ({ count }) => count))
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { add } = yield* openStore(directory)
+        yield* add(1)
+        rmSync(file)
+        writeFileSync(file, "", { mode: 0o600 })
+        yield* Effect.retry(
+          Effect.suspend(() => statSync(file).size > 0 ? Effect.void : Effect.fail("empty")),
+          { schedule: Schedule.spaced("50 millis"), times: 400 * patience }
+        )
+        yield* add(2)
+        rmSync(file)
+        writeFileSync(file, used, { mode: 0o600 })
+        const { ino } = statSync(file)
+        // It is looked at each second.
+        yield* Effect.sleep("2500 millis")
+        expect(statSync(file).ino).toBe(ino)
+        rmSync(file)
+        yield* appears(file)
+      }))
+      expect(yield* Effect.scoped(Effect.flatMap(openStore(directory), ({ count }) => count))).toBe(2)
     }))
 
   for (const [fault, { begin, end }] of Object.entries(faults)) {

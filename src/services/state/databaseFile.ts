@@ -180,9 +180,27 @@ const writeAnew = async (file: string, open: OpenDatabase) => {
   open.inode = await inodeOf(file)
 }
 
+/** State of a database in the place of another one; one without runs is what a command leaves that only read. */
+const inspectReplacement = (file: string): "empty" | "used" | "held" => {
+  try {
+    const database = openDatabase(file)
+    try {
+      const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'runs'").all()
+      const hasRuns = tables.length > 0 && database.prepare("SELECT id FROM runs LIMIT 1").all().length > 0
+      return hasRuns ? "used" : "empty"
+    } finally {
+      release(database)
+    }
+  } catch {
+    return "held"
+  }
+}
+
 /** Keeps the file of an open database at its path. */
 export const keepFile = (file: string, open: OpenDatabase, exclusive: Effect.Semaphore) => {
   let warned = ""
+  // Looked into once: opening it writes to it.
+  let used: bigint | undefined
   const warn = (words: string) =>
     Effect.suspend(() => {
       const isKnown = warned === words
@@ -192,7 +210,9 @@ export const keepFile = (file: string, open: OpenDatabase, exclusive: Effect.Sem
   const look = Effect.gen(function*() {
     const inode = yield* call(() => inodeOf(file))
     if (inode === open.inode) return
-    if (inode !== undefined) {
+    const state = inode === undefined ? "empty" : inode === used ? "used" : inspectReplacement(file)
+    if (state === "used") used = inode
+    if (state !== "empty") {
       return yield* warn(`${file} was replaced while Berth used it: restart Berth, which records runs in the old one`)
     }
     yield* call(() => writeAnew(file, open))
