@@ -231,6 +231,9 @@ export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacte
 export const redactJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
   withTexts(value, (text) => redactText(text, secrets))
 
-/** A command line without its arguments, which may have credentials: `psql *** ***`. */
+/**
+ * A command line without its arguments, which may have credentials: `psql *** ***`. A first word that is more than the
+ * name of a program, such as `PGPASSWORD=… psql`, is one of them.
+ */
 export const maskArguments = (command: ReadonlyArray<string>): ReadonlyArray<string> =>
-  command.map((word, index) => index === 0 ? word : mask)
+  command.map((word, index) => index === 0 && /^[\w./\\:+-]+$/.test(word) ? word : mask)
