@@ -254,6 +254,11 @@ describe("compose files", () => {
         /compose\.yml:2:17: names "x\.yml", which does not exist/
       ],
       [
+        "names an address with a password, which the refusal does not show",
+        { "compose.yml": "include: [\"oci://ann:hush@registry.test/a\"]\nservices: {}\n" },
+        /compose\.yml:1:11: names "oci:\/\/\*\*\*@registry\.test\/a", which does not exist/
+      ],
+      [
         "leaves the project",
         { "compose.yml": "include: [../x.yml]\nservices: {}\n" },
         /compose\.yml:1:11: names "\.\.\/x\.yml", which leaves the project/

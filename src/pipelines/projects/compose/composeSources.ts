@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Order, Predicate, Schema } from "effect"
 import { composeFileNames, type ContainerConfig, ProjectFileInvalid } from "../../../schema/projects.ts"
-import { quoteInput } from "../../../schema/words.ts"
+import { mask, quoteInput } from "../../../schema/words.ts"
 import type { LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
 import {
   decodePart,
@@ -146,6 +146,9 @@ export const joinRelative = (base: string, written: string): string => {
 /** True for a path that does not leave the project. */
 export const isInside = (path: string): boolean => !/^(?:\.\.(?:\/|$)|\/|~)/.test(path)
 
+/** Name of a file as it was written; an address, which names no file, without its user and password. */
+const quoteName = (name: string) => quoteInput(name.replace(/:\/+[^/]*@/g, `://${mask}@`))
+
 const directoryOf = (name: string) => name.split("/").slice(0, -1).join("/")
 
 /** Content in which a service that the file removes, with `!reset`, has no fields. */
@@ -241,7 +244,7 @@ const readSource = (
         ? new ProjectFileInvalid({ file, reason })
         : makeInvalidAt(namedBy.from.source, namedBy.path, reason)
     if (!isInside(name)) {
-      return yield* refuse(`names ${quoteInput(name)}, which leaves the project`)
+      return yield* refuse(`names ${quoteName(name)}, which leaves the project`)
     }
     if (reading.sources.length >= mostSources) {
       return yield* refuse(`names more than ${mostSources} further compose files`)
@@ -250,7 +253,7 @@ const readSource = (
     if (Option.isNone(text)) {
       return yield* namedBy === undefined
         ? new ProjectFileInvalid({ file, reason: "does not exist" })
-        : refuse(`names ${quoteInput(name)}, which does not exist`)
+        : refuse(`names ${quoteName(name)}, which does not exist`)
     }
     const { services, source } = yield* parseComposeServices(
       file,
