@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream } from "effect"
-import { chmod, readdir, stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { acquireDeployLock } from "../../src/pipelines/activation/lock.ts"
 import { deployLockCommand } from "../../src/remote/deploy.ts"
 import type { ServerAccess } from "../../src/schema/servers.ts"
 import { Instance, InstanceLive } from "../../src/services/runs/Runs.ts"
-import { Ssh } from "../../src/services/ssh/Ssh.ts"
+import { execute, Ssh } from "../../src/services/ssh/Ssh.ts"
 import { realSsh, startSshd } from "../fixtures/network/openssh.ts"
 import { sshdWorld, sshdWorlds, worlds } from "../fixtures/network/servers.ts"
 import { programDirectory } from "../fixtures/programs/rootsPrograms.ts"
@@ -51,14 +51,15 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
       Effect.gen(function*() {
         const { access, home } = yield* start()
         const directory = join(home, "containers", "new", ".berth")
-        const lock = Effect.scoped(acquireDeployLock({ server: access, remotePath: "~/containers/new" }))
-        const mode = Effect.map(Effect.promise(() => stat(directory)), (found) => found.mode & 0o777)
-        yield* lock
-        expect(yield* mode).toBe(0o700)
+        const modeOf = (file: string) => Effect.map(Effect.promise(() => stat(file)), ({ mode }) => mode & 0o777)
+        yield* acquireDeployLock({ server: access, remotePath: "~/containers/new" })
+        expect(yield* modeOf(directory)).toBe(0o700)
         // As an earlier version made it.
-        yield* Effect.promise(() => chmod(directory, 0o755))
-        yield* lock
-        expect(yield* mode).toBe(0o750)
+        const earlier = join(home, "containers", "earlier", ".berth")
+        yield* execute(access, "mkdir -p ~/containers/earlier/.berth && chmod 755 ~/containers/earlier/.berth")
+        expect(yield* modeOf(earlier)).toBe(0o755)
+        yield* acquireDeployLock({ server: access, remotePath: "~/containers/earlier" })
+        expect(yield* modeOf(earlier)).toBe(0o750)
       }).pipe(Effect.provide(live))
   )
 
