@@ -56,7 +56,7 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
         expect(yield* modeOf(directory)).toBe(0o700)
         // As an earlier version made it.
         const earlier = join(home, "containers", "earlier", ".berth")
-        yield* execute(access, "mkdir -p ~/containers/earlier/.berth && chmod 755 ~/containers/earlier/.berth")
+        yield* execute(access, command("mkdir -p ~/containers/earlier/.berth && chmod 755 ~/containers/earlier/.berth"))
         expect(yield* modeOf(earlier)).toBe(0o755)
         yield* acquireDeployLock({ server: access, remotePath: "~/containers/earlier" })
         expect(yield* modeOf(earlier)).toBe(0o750)
