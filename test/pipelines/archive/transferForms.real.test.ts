@@ -53,8 +53,8 @@ describe.skipIf(!realServer.available)(
             yield* bring(layeredImage(name, [base, randomBytes(50_000)], "plain"))
             const { sent } = yield* deployed
             if (number > 1) expect(sent).toBeLessThan(0.5 * megabyte)
-            // Has containerd's garbage collected, too.
-            yield* docker("image", "prune", "-f")
+            // Has containerd's garbage collected. Elsewhere it would take the layers of a build that goes on beside it.
+            if (isContainerd) yield* docker("image", "prune", "-f")
             yield* isComplete(image, 3)
           }
         }).pipe(Effect.provide(berth))
