@@ -389,6 +389,7 @@ export {
 export {
   ProgramsMoved,
   ProgramsRequest,
+  ProjectBeingWritten,
   ProjectNotTrusted,
   ProjectProgram,
   ProjectPrograms,

@@ -7,6 +7,7 @@ import {
   describeUntrusted,
   ProgramsMoved,
   type ProgramsRequest,
+  type ProjectBeingWritten,
   type ProjectPrograms,
   TrustForbidden,
   type TrustRequest
@@ -15,7 +16,7 @@ import { CurrentCaller } from "../services/access/Caller.ts"
 import { keyedDigest } from "../services/keyedDigest.ts"
 import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import type { FileLocked } from "../services/locks/Locks.ts"
-import { formatTrustedName, type KeepTrust, type ProjectBeingWritten, ProjectTrust } from "../services/ProjectTrust.ts"
+import { formatTrustedName, type KeepTrust, ProjectTrust } from "../services/ProjectTrust.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { isOutside, resolveReal } from "./projects/paths.ts"

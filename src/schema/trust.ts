@@ -89,6 +89,18 @@ export class TrustForbidden extends Schema.TaggedError<TrustForbidden>()("TrustF
   }
 }
 
+/** A caller with a token writes where programs of the project could read it. */
+export class ProjectBeingWritten extends Schema.TaggedError<ProjectBeingWritten>()("ProjectBeingWritten", {
+  path: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    const name = quoteInput(this.path)
+    return `A caller with a token pulls files that programs of ${name} could read: nothing was trusted. Let the pull end ` +
+      "or cancel it (berth runs), look at the files, and repeat: berth trust PROJECT"
+  }
+}
+
 /** The programs are others than those that were shown. */
 export class ProgramsMoved extends Schema.TaggedError<ProgramsMoved>()("ProgramsMoved", { path: Schema.String }) {
   readonly status = 409

@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
-import { quoteInput } from "../schema/words.ts"
+import { ProjectBeingWritten } from "../schema/trust.ts"
 import { type LocalFileFailed, LocalFiles, privateFile } from "./local/LocalFiles.ts"
 import { type FileLocked, Locks, makeTrustLock } from "./locks/Locks.ts"
 import { Settings } from "./settings/Settings.ts"
@@ -20,19 +20,6 @@ const encode = Schema.encodeSync(Stored)
 
 /** Decides about the records that stay, by the real directory of their project and what is trusted of it. */
 export type KeepTrust = (directory: string, programs: TrustedPrograms) => boolean
-
-/** A caller with a token writes where programs of the project could read it. */
-export class ProjectBeingWritten extends Schema.TaggedError<ProjectBeingWritten>()("ProjectBeingWritten", {
-  path: Schema.String
-}) {
-  readonly status = 409
-  override get message() {
-    return `A caller with a token pulls files that programs of ${
-      quoteInput(this.path)
-    } could read: nothing was trusted. ` +
-      "Let the pull end or cancel it (berth runs), look at the files, and repeat: berth trust PROJECT"
-  }
-}
 
 interface TrustStore {
   /** Trusted programs of the project in a real directory; empty if there are none or they cannot be read. */
