@@ -240,6 +240,19 @@ describe.skipIf(process.platform === "win32")("a service in this process, whose 
       expect((yield* Fiber.join(waiting)).value).toMatchObject({ success: true })
       expect(yield* log).toBe("begun\nbegun\n")
     }), 60_000 * patience)
+  it.scopedLive(
+    "starts at once with the settings of a variable, whose store nobody shares",
+    () =>
+      Effect.gen(function*() {
+        const { projectPath, settingsFile } = yield* buildStage("true")
+        const text = Redacted.make(readFileSync(settingsFile, "utf8"))
+        const berth = yield* connected(inProcess({ file: settingsFile, isNamed: true, text }))
+        // As the command line does: a start cannot be interrupted once it is under way.
+        const { result } = yield* Effect.uninterruptible(berth.start((api) => api.build({ payload: { projectPath } })))
+        expect((yield* result).value).toMatchObject({ success: true })
+      }),
+    60_000 * patience
+  )
   it.scopedLive("recovers the runs of a killed process before it starts another one", () =>
     Effect.gen(function*() {
       const { projectPath, settingsFile } = yield* buildStage("true")

@@ -96,8 +96,13 @@ export const inProcess = (
           : Effect.succeedNone
       const holder = connectFrom(findHolder(file))
       const storeService = connectFrom(findStoreService(file))
+      // Interruptible also where its caller is not: a race waits for its loser.
       const awaitFound = (search: typeof holder) =>
-        Effect.asSome(Effect.orDie(Effect.retry(Effect.flatten(search), Schedule.spaced(holderPause))))
+        Effect.retry(Effect.flatten(search), Schedule.spaced(holderPause)).pipe(
+          Effect.orDie,
+          Effect.asSome,
+          Effect.interruptible
+        )
       const { isHere } = yield* Effect.provide(Runs, runtime)
       return yield* overHandlers(handle, {
         door,
