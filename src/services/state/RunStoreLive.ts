@@ -110,6 +110,8 @@ export const makeRunStoreIn = (
     const hindrance = yield* Ref.make(slowOpening)
     const named = yield* Ref.make("")
     const isCommand = Duration.greaterThan(holderTimeout, openTimeout)
+    // A holder notes its run a moment after it has taken the file.
+    const unnamed = yield* Ref.make({ name: "", since: 0 })
     const held = yield* Ref.make(Option.none<{ readonly kind: HolderKind; readonly since: number }>())
     const note = yield* Ref.make(Option.none<HolderNote>())
     const changed = (run: Run) =>
@@ -140,8 +142,13 @@ export const makeRunStoreIn = (
         if (now - since < Duration.toMillis(noteDelay) || (yield* Ref.getAndSet(named, words)) === words) return
         return yield* warnOfWait(", which has not said who it is", `, since ${formatTimeOfDay(new Date(since))}`)
       }
+      const { address, hasRuns, name } = holder.value
+      if (!hasRuns && Option.isNone(address)) {
+        const before = yield* Ref.get(unnamed)
+        if (before.name !== name) yield* Ref.set(unnamed, { name, since: now })
+        if (before.name !== name || now - before.since < Duration.toMillis(noteDelay)) return
+      }
       if ((yield* Ref.getAndSet(hindrance, words)) === words) return
-      const { name } = holder.value
       // Does not warn again about the same process once its runs have ended.
       if ((yield* Ref.get(named)).endsWith(name)) return
       yield* Ref.set(named, name)

@@ -121,6 +121,8 @@ export const describeStoreHolder = (file: string): Effect.Effect<Option.Option<s
 export interface StoreHolder {
   /** `deploy of hello, process 4711` */
   readonly name: string
+  /** True once it says which runs it executes. */
+  readonly hasRuns: boolean
   /** Time of day, local, since it holds the store: `12:03:04`; none if it does not say. */
   readonly since: Option.Option<string>
   /** Origin of its address if it is a service. */
@@ -138,6 +140,7 @@ export const findStoreHolder = (file: string): Effect.Effect<Option.Option<Store
     readNote(file),
     Option.map((note) => ({
       name: wordsOf(note),
+      hasRuns: note.runs.length > 0,
       since: Option.flatMap(Option.fromNullable(note.since), timeOfDay),
       address: Option.map(Option.fromNullable(note.service), ({ address }) => address)
     }))
