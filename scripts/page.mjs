@@ -21,7 +21,7 @@ const write = async (name, content) => {
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, content)
   if (!compressible.test(name)) return
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 10 }
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
   await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }))
   await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
 }
