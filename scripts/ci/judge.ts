@@ -152,12 +152,18 @@ const findPass = (failure: Failure, repeats: Ran["repeats"]): Outcome | undefine
       tests.some(({ state }) => state === "passed")
   })
 
-/** Failures that are to be run once more: those that did not pass yet. */
+/** Failures that no further run passed so far. */
+export const redOf = (outcomes: ReadonlyArray<Outcome>, repeats: Ran["repeats"]): ReadonlyArray<Failure> =>
+  outcomes.flatMap(failuresOf).filter((each) => findPass(each, repeats) === undefined)
+
+/** Failures that are to be run once more. */
 export const failuresToRepeat = (
   outcomes: ReadonlyArray<Outcome>,
   repeats: Ran["repeats"]
-): ReadonlyArray<Failure> =>
-  outcomes.flatMap(failuresOf).filter((each) => each.again !== "never" && findPass(each, repeats) === undefined)
+): ReadonlyArray<Failure> => redOf(outcomes, repeats).filter(({ again }) => again !== "never")
+
+export const nameOf = ({ file, piece }: Pick<Failure, "file" | "piece">): string =>
+  file === undefined ? piece.name : file.file
 
 export const commandOf = ({ command, env = {} }: Piece): string =>
   [...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command].join(" ")
@@ -244,7 +250,6 @@ export const summarize = (
     if (all === 0) problems.push(`no ${what} ran`)
   }
 
-  const nameOf = ({ file, piece }: Failure) => file === undefined ? piece.name : file.file
   const say = (word: string, each: Failure) =>
     lines.push(...each.reasons.map((reason) => `${word}: ${nameOf(each)}: ${reason}`))
   for (const piece of ran.notBegun) lines.push(`not begun: ${piece.name}: ${commandOf(piece)}`)

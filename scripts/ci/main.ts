@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { commandOf, summarize } from "./judge.ts"
+import { commandOf, nameOf, summarize } from "./judge.ts"
 import { fromNothing, furtherSuites, gate, hasSlowCases, inTurnOf, maySkip } from "./pieces.ts"
 import { runPiece } from "./runPiece.ts"
 import { runPieces } from "./runPieces.ts"
@@ -25,7 +25,8 @@ const ran = await runPieces({
   run: (piece, minutesLeft) => {
     say(`== ${piece.name}: ${commandOf(piece)}`)
     return runPiece(piece, { report: join(reports, String(number++)), minutesLeft })
-  }
+  },
+  onGate: (red) => say(red.length === 0 ? "== the gate is green" : `== the gate is red: ${red.map(nameOf).join(", ")}`)
 })
 rmSync(reports, { recursive: true, force: true })
 

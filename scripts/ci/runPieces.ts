@@ -1,5 +1,14 @@
-// Decides what runs when: the gate whole, further suites while there is time, then what failed once more, alone.
-import { failuresToRepeat, keyOfFailure, type Outcome, type Piece, type Ran, repeatOf } from "./judge.ts"
+// Decides what runs when: the gate whole and what failed in it again, alone, then further suites while there is time.
+import {
+  type Failure,
+  failuresToRepeat,
+  keyOfFailure,
+  type Outcome,
+  type Piece,
+  type Ran,
+  redOf,
+  repeatOf
+} from "./judge.ts"
 
 /** Minutes from the start of the run after which nothing of a part runs any more, first or again. */
 const ends = { gate: 80, further: 47 } as const
@@ -20,26 +29,32 @@ export interface Running {
   readonly minutes: () => number
   /** Runs a piece for so many minutes at most. */
   readonly run: (piece: Piece, minutesLeft: number) => Promise<Outcome>
+  /** Tells what of the gate did not pass in any run, as soon as that is known. */
+  readonly onGate: (red: ReadonlyArray<Failure>) => void
 }
 
-export const runPieces = async ({ further, furtherMinutes, gate, minutes, run }: Running): Promise<Ran> => {
+export const runPieces = async ({ further, furtherMinutes, gate, minutes, onGate, run }: Running): Promise<Ran> => {
   const runPart = (piece: Piece) => run(piece, Math.max(0, ends[piece.part] - minutes()))
   const outcomes: Array<Outcome> = []
   const notBegun: Array<Piece> = []
+  const repeats = new Map<string, ReadonlyArray<Outcome>>()
+  // A second run of each first, and a third of those that failed again.
+  const repeat = async (part: Piece["part"], end: number) => {
+    for (const _ of [2, 3]) {
+      for (const failure of failuresToRepeat(outcomes, repeats).filter(({ piece }) => piece.part === part)) {
+        if (minutes() > end - shortestRun) continue
+        const key = keyOfFailure(failure)
+        repeats.set(key, [...repeats.get(key) ?? [], await runPart(repeatOf(failure))])
+      }
+    }
+  }
   for (const piece of gate) outcomes.push(await runPart(piece))
+  await repeat("gate", endOfRepeats)
+  onGate(redOf(outcomes, repeats))
   for (const piece of further) {
     if (minutes() < furtherMinutes) outcomes.push(await runPart(piece))
     else notBegun.push(piece)
   }
-  const repeats = new Map<string, ReadonlyArray<Outcome>>()
-  // A second run of each first, and a third of those that failed again.
-  for (const _ of [2, 3]) {
-    for (const failure of failuresToRepeat(outcomes, repeats)) {
-      const end = failure.piece.part === "gate" ? endOfRepeats : ends.further
-      if (minutes() > end - shortestRun) continue
-      const key = keyOfFailure(failure)
-      repeats.set(key, [...repeats.get(key) ?? [], await runPart(repeatOf(failure))])
-    }
-  }
+  await repeat("further", ends.further)
   return { outcomes, repeats, notBegun }
 }

@@ -26,11 +26,16 @@ const runAll = async (
   let now = 0
   const runs: Array<string> = []
   const left: Array<number> = []
+  let red: ReadonlyArray<string> = []
   const ran = await runPieces({
     gate: gate.map((name) => piece(name, "gate")),
     further: further.map((name) => piece(name, "further")),
     furtherMinutes,
     minutes: () => now,
+    onGate: (failures) => {
+      red = failures.map(({ piece }) => piece.name)
+      runs.push("told")
+    },
     run: async (one, minutesLeft): Promise<Outcome> => {
       const [minutes, passes] = take(one.name)
       runs.push(one.name)
@@ -50,13 +55,13 @@ const runAll = async (
       }
     }
   })
-  return { runs, left, notBegun: ran.notBegun.map(({ name }) => name) }
+  return { runs, left, red, notBegun: ran.notBegun.map(({ name }) => name) }
 }
 
 describe("the pieces of a run", () => {
   it("are the gate, then further suites while there is time", async () => {
     const { notBegun, runs } = await runAll(() => [9, true], { gate: ["a", "b"], further: ["c", "d", "e"] })
-    expect(runs).toEqual(["a", "b", "c", "d"])
+    expect(runs).toEqual(["a", "b", "told", "c", "d"])
     expect(notBegun).toEqual(["e"])
   })
 
@@ -66,18 +71,26 @@ describe("the pieces of a run", () => {
       further: ["d"],
       furtherMinutes: 0
     })
-    expect(runs).toEqual(["a", "b", "c"])
+    expect(runs).toEqual(["a", "b", "c", "told"])
     expect(notBegun).toEqual(["d"])
   })
 
-  it("run a failed file after everything else, and once more if it failed again", async () => {
-    const { runs } = await runAll((name) => [1, !name.startsWith("a")], { gate: ["a", "b"], further: ["c"] })
-    expect(runs).toEqual(["a", "b", "c", "a again: a.test.ts", "a again: a.test.ts"])
+  it("run a failed file of the gate after the gate, once more if it failed again, and tell that it is red", async () => {
+    const { red, runs } = await runAll((name) => [1, !name.startsWith("a")], { gate: ["a", "b"], further: ["c"] })
+    expect(runs).toEqual(["a", "b", "a again: a.test.ts", "a again: a.test.ts", "told", "c"])
+    expect(red).toEqual(["a"])
   })
 
   it("run a failed file no third time once it passed", async () => {
-    const { runs } = await runAll((name) => [1, name !== "a"], { gate: ["a"], further: ["b"] })
-    expect(runs).toEqual(["a", "b", "a again: a.test.ts"])
+    const { red, runs } = await runAll((name) => [1, name !== "a"], { gate: ["a"], further: ["b"] })
+    expect(runs).toEqual(["a", "a again: a.test.ts", "told", "b"])
+    expect(red).toEqual([])
+  })
+
+  it("run a failed file of a further suite after all of them", async () => {
+    const { red, runs } = await runAll((name) => [1, name !== "b"], { gate: ["a"], further: ["b", "c"] })
+    expect(runs).toEqual(["a", "told", "b", "c", "b again: b.test.ts"])
+    expect(red).toEqual([])
   })
 
   it("have their ends: 47 minutes of the whole for further suites, 80 for the gate", async () => {
@@ -85,8 +98,13 @@ describe("the pieces of a run", () => {
     expect(left).toEqual([80, 27])
   })
 
-  it("begin nothing of the further suites again when their time is over, and of the gate while an hour lasts", async () => {
-    const late = await runAll((name) => [name === "c" ? 40 : 12, false], { gate: ["a", "b"], further: ["c"] })
-    expect(late.runs).toEqual(["a", "b", "c", "a again: a.test.ts", "b again: b.test.ts"])
+  it("run nothing of the gate again after an hour", async () => {
+    const { runs } = await runAll(() => [12, false], { gate: ["a", "b"], further: ["c"] })
+    expect(runs).toEqual(["a", "b", "a again: a.test.ts", "b again: b.test.ts", "a again: a.test.ts", "told"])
+  })
+
+  it("run nothing of the further suites again when their time is over", async () => {
+    const { runs } = await runAll((name) => [name === "b" ? 46 : 1, name === "a"], { gate: ["a"], further: ["b"] })
+    expect(runs).toEqual(["a", "told", "b"])
   })
 })
