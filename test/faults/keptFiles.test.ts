@@ -1,7 +1,7 @@
 import type { Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Either, Exit, Layer, Schedule, Scope } from "effect"
+import { Context, Deferred, Effect, Either, Exit, Layer, Logger, Schedule, Scope } from "effect"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { listen, RecordAddress } from "../../src/http/listen.ts"
@@ -186,6 +186,10 @@ describe("the store of runs and the note of its holder", { timeout: 60_000 * pat
       const other = join(yield* temporaryDirectory, "other")
       yield* Effect.scoped(Effect.flatMap(openStore(other), ({ add }) => add(7)))
       const used = readFileSync(join(other, "berth.db"))
+      const refused = yield* Deferred.make<void>()
+      const whenReplaced = Logger.make(({ message }) => {
+        if (String(message).includes("was replaced while Berth used it")) Deferred.unsafeDone(refused, Effect.void)
+      })
       yield* Effect.scoped(Effect.flatMap(openStore(other), ({ count }) => count))
       yield* Effect.scoped(Effect.gen(function*() {
         const { add } = yield* openStore(directory)
@@ -200,12 +204,11 @@ describe("the store of runs and the note of its holder", { timeout: 60_000 * pat
         rmSync(file)
         writeFileSync(file, used, { mode: 0o600 })
         const { ino } = statSync(file)
-        // It is looked at each second.
-        yield* Effect.sleep("2500 millis")
+        yield* Deferred.await(refused)
         expect(statSync(file).ino).toBe(ino)
         rmSync(file)
         yield* appears(file)
-      }))
+      })).pipe(Effect.provide(Logger.add(whenReplaced)))
       expect(yield* Effect.scoped(Effect.flatMap(openStore(directory), ({ count }) => count))).toBe(2)
     }))
 
