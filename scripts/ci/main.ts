@@ -26,7 +26,8 @@ const ran = await runPieces({
     say(`== ${piece.name}: ${commandOf(piece)}`)
     return runPiece(piece, { report: join(reports, String(number++)), minutesLeft })
   },
-  onGate: (red) => say(red.length === 0 ? "== the gate is green" : `== the gate is red: ${red.map(nameOf).join(", ")}`)
+  onGate: (red) =>
+    say(red.length === 0 ? "== nothing of the gate failed" : `== the gate failed: ${red.map(nameOf).join(", ")}`)
 })
 rmSync(reports, { recursive: true, force: true })
 
