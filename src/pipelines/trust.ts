@@ -189,7 +189,7 @@ export const refuseRunning = Effect.fn("trust.refuseRunning")(function*(
         return yield* new PullRefused({
           path: Option.getOrElse(read, () => project),
           reason: `${path.basename(project)} is being built or deployed, and its programs could read what is pulled: ` +
-            "pull it afterwards"
+            "repeat this once it has ended"
         })
       }
     }

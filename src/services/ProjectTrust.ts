@@ -15,6 +15,7 @@ const Stored = Schema.parseJson(Schema.Struct({
   version: Schema.Literal(1),
   projects: Schema.Record({ key: Schema.String, value: Schema.Record({ key: Schema.String, value: Schema.String }) })
 }))
+type StoredProjects = typeof Stored.Type["projects"]
 const decode = Schema.decodeOption(Stored)
 const encode = Schema.encodeSync(Stored)
 
@@ -85,7 +86,7 @@ const make = Effect.gen(function*() {
   const isSuspended = (directory: string, programs: TrustedPrograms) =>
     [...suspended].some((keep) => !keep(directory, programs))
   const change = <E = never>(
-    edit: (projects: (typeof Stored.Type)["projects"]) => Effect.Effect<(typeof Stored.Type)["projects"], E>
+    edit: (projects: StoredProjects) => Effect.Effect<StoredProjects, E>
   ) =>
     Effect.gen(function*() {
       const before = yield* read
@@ -115,14 +116,13 @@ const make = Effect.gen(function*() {
           : Effect.succeed({ ...projects, [directory]: programs })
       ),
     keepOnly: (keep) => {
-      const ends = (projects: (typeof Stored.Type)["projects"]) =>
-        Object.entries(projects).some(([directory, programs]) => !keep(directory, programs))
-      const kept = (projects: (typeof Stored.Type)["projects"]) =>
-        ends(projects)
-          ? Object.fromEntries(Object.entries(projects).filter(([directory, programs]) => keep(directory, programs)))
-          : projects
+      const isKept = ([directory, programs]: readonly [string, TrustedPrograms]) => keep(directory, programs)
+      const end = change((projects) => {
+        const entries = Object.entries(projects)
+        return Effect.succeed(entries.every(isKept) ? projects : Object.fromEntries(entries.filter(isKept)))
+      })
       return Effect.asVoid(
-        Effect.whenEffect(change((projects) => Effect.succeed(kept(projects))), Effect.map(read, ends))
+        Effect.unlessEffect(end, Effect.map(read, (projects) => Object.entries(projects).every(isKept)))
       )
     },
     suspend: (keep) =>
