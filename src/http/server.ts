@@ -140,8 +140,7 @@ const RunRequestsLive = HttpApiBuilder.middleware(
             // Its files are for the caller. One that sent a key comes back for the answer.
             : kind === "pull" && Option.isNone(idempotency)
             ? Effect.onInterrupt(Fiber.join(handler), (by) =>
-              Effect.when(Effect.ignore(runs.cancel(id)), () =>
-                HashSet.has(by, HttpServerError.clientAbortFiberId)))
+              HashSet.has(by, HttpServerError.clientAbortFiberId) ? Effect.ignore(runs.cancel(id)) : Effect.void)
             : Fiber.join(handler)
         })
 

@@ -208,16 +208,16 @@ const refuseTooBig = (remotePath: string, localPath: string, bytes: number) =>
     const findExisting = (file: string): Effect.Effect<string, LocalFileFailed> =>
       Effect.flatMap(find(file), (found) =>
         Option.isSome(found) || path.dirname(file) === file ? Effect.succeed(file) : findExisting(path.dirname(file)))
-    const free = yield* Effect.flatMap(findExisting(path.dirname(localPath)), freeBytes).pipe(
-      Effect.orElseSucceed(() =>
-        Number.POSITIVE_INFINITY
-      )
-    )
-    if (bytes <= free) return
+    const free = yield* Effect.option(Effect.flatMap(findExisting(path.dirname(localPath)), freeBytes))
+    if (Option.isNone(free) || bytes <= free.value) {
+      return
+    }
     return yield* new PullRefused({
       path: remotePath,
       reason:
-        `has ${formatBytes(bytes)}, and the disk of ${localPath} has ${formatBytes(free)} free. Nothing of it was ` +
+        `has ${formatBytes(bytes)}, and the disk of ${localPath} has ${
+          formatBytes(free.value)
+        } free. Nothing of it was ` +
         "pulled: free disk space, or pull parts of it"
     })
   })
@@ -376,7 +376,7 @@ export const pull = Effect.fn("pull")(function*(
         ...request,
         started: (run) =>
           Ref.set(isStarted, true).pipe(
-            // One that is cancelled while it waits for its turn never begins its program.
+            // Cancelled while it waits for its turn, a run never begins its program, which would resume the trust.
             Effect.zipRight(Effect.forkDaemon(Effect.ensuring(runs.await(run.id), trust.resume))),
             Effect.zipRight(request.started(run))
           )
