@@ -196,7 +196,13 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ofFaults("installation", "encodings", "keptFiles", "library", "package"),
   ofFaults("processes", "fullDisk", "process", "team", "teamChurn"),
   ofFaults("soaks", "soaks/bodiesSoak", "soaks/connectionsSoak", "soaks/soak", "soaks/socketsSoak"),
-  ofFaults("long soaks", "soaks/builtSoak", "soaks/hostileSoak", "soaks/watchersSoak"),
+  ofFaults("long soaks", "soaks/builtSoak", "soaks/watchersSoak"),
+  further({
+    name: "archives of every shape",
+    projects: ["soaks"],
+    files: ["test/faults/soaks/hostileSoak.test.ts"],
+    env: { BERTH_THOROUGH: "1" }
+  }),
   ofPage("screens", "screens"),
   ofPage("lists", "applications", "overview", "projectList", "readmePicture", "servers", "settings"),
   ofPage("work", "environments", "logScreen", "logs", "progress", "refusals", "targets", "usage")
