@@ -16,7 +16,7 @@ import {
   type StackRequest,
   StackResult
 } from "../schema/stacks.ts"
-import { pluralize } from "../schema/words.ts"
+import { cut, pluralize } from "../schema/words.ts"
 import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../services/locks/Locks.ts"
 import { type Instance, Runs, type RunSpec } from "../services/runs/Runs.ts"
@@ -26,6 +26,7 @@ import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
 import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome } from "./activation/health.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
+import { describeForeignContainers } from "./projects/stackNames.ts"
 import { describeDockerRefusal, type PlaceRefused, resolvePlaceToChange } from "./servers/servers.ts"
 
 const mostNamed = 10
@@ -50,17 +51,23 @@ const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
 }
 
 /** Describes the handling of a removed stack's volumes as a sentence without its full stop. */
-const describeVolumes = (volumes: boolean): string =>
-  volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
+const describeVolumes = (volumes: boolean, [foreign]: StackAnswer["foreign"] = []): string =>
+  foreign !== undefined
+    ? `Its volumes and data/ stay: the stack in ${
+      cut(foreign.directory)
+    } has the same name, and with it the same volumes`
+    : volumes
+    ? "Its volumes went with it; data/ stays"
+    : "Its volumes and data/ stay"
 
 /** Describes the things that a removal deleted and kept. */
-export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
+export const describeRemoval = ({ foreign, images, left, removed }: StackAnswer, volumes: boolean): string =>
   [
     removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
     // Two releases may have used the same image name.
     ...images.length === 0 ? [] : [`Images: ${some([...new Set(images)])}`],
     ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
-    describeVolumes(volumes)
+    describeVolumes(volumes, foreign)
   ].map((sentence) => `${sentence}.`).join(" ")
 
 /** Pulling images and stopping slow containers print nothing until they are done. */
@@ -81,7 +88,8 @@ const runStackCommand = (
     const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
     const answer = parseStack(stdout)
     if (code !== 0) {
-      const reason = describeDockerRefusal(scrubServerOutput(server, parseComposeError(stderr)), server)
+      const reason = describeForeignContainers(answer.foreign, { remotePath, server: server.name }) ??
+        describeDockerRefusal(scrubServerOutput(server, parseComposeError(stderr)), server)
       const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
       return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
     }

@@ -2,6 +2,7 @@ import { isImageName, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import type { EnvFileNames, ImageSource } from "./activation.ts"
 import { script } from "./activation/activate.sh.ts"
 import { script as checkScript } from "./activation/checkCompose.sh.ts"
+import { script as stagesScript } from "./activation/stages.sh.ts"
 import type { ComposeKind } from "./deploy.ts"
 import { buildManifestInput } from "./releases.ts"
 
@@ -75,9 +76,10 @@ export const activateCommand = (
       ...source.names.map(({ id }) => id),
       ...source.names.map(({ name }) => name)
     ],
-    stdin: expected === undefined
-      ? buildManifestInput(release)
-      : [[...release, "check\tyes"], expected, [checkScript]].map(buildManifestInput).join(""),
+    stdin: [
+      ...expected === undefined ? [release] : [[...release, "check\tyes"], expected, [checkScript]],
+      [stagesScript]
+    ].map(buildManifestInput).join(""),
     sudo
   }
 }

@@ -65,6 +65,7 @@ const remarks = [
   /^(?:Creating|Removing) (?:network|volume) "/,
   /^WARNING: /,
   /^The \S+ variable is not set\. Defaulting to a blank string\.$/,
+  /^Found orphan containers \(.*\) for this project\./,
   /^Encountered errors while bringing up the project\.$/
 ]
 

@@ -235,7 +235,6 @@ export const parseConfigHashes = (output: string): ReadonlyMap<string, string> =
 /** A stack that becomes a release without a restart. */
 export interface AdoptedStack {
   readonly remotePath: string
-  readonly projectName: string
   /** Files that only root may read, and that the SSH user gets. */
   readonly owned: ReadonlyArray<string>
   readonly containers: ReadonlyArray<string>
@@ -245,12 +244,12 @@ export interface AdoptedStack {
 
 /** Records what runs in a directory as its first release; prints its number in a `release` line. */
 export const adoptCommand = (
-  { containers, owned, projectName, release, remotePath }: AdoptedStack,
+  { containers, owned, release, remotePath }: AdoptedStack,
   sudo: boolean
 ): RemoteCommand => ({
   what: "recording the first release",
   script: adoptScript,
-  args: [remotePath, "adopted", projectName, String(owned.length), ...owned, ...containers],
+  args: [remotePath, "adopted", String(owned.length), ...owned, ...containers],
   stdin: buildManifestInput(release),
   sudo
 })

@@ -3,6 +3,7 @@ import type { Backup, BackupTrigger, BackupVerified } from "../schema/backups.ts
 import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { script as backupScript } from "./backups/backup.sh.ts"
 import { script as listScript } from "./backups/listBackups.sh.ts"
+import { script as mountsScript } from "./backups/mounts.sh.ts"
 import { script as restoreScript } from "./backups/restore.sh.ts"
 import { script as verifyScript } from "./backups/verifyBackup.sh.ts"
 
@@ -193,12 +194,6 @@ export const parseVerified = (output: string): BackupVerified => {
   })
   return { whole: items.length > 0 && items.every(({ state }) => state === "whole"), items }
 }
-
-// Names of volumes have no blanks.
-const mountsScript = `cd "$(path_of "$1")" 2>/dev/null || exit 0
-ids=$(as_root docker ps -q --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || exit 1
-[ -z "$ids" ] || as_root docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.service"}}{{range .Mounts}}{{if eq .Type "volume"}} {{.Name}}{{end}}{{end}}' $ids </dev/null
-`
 
 /** Lists the running services of a stack with the volumes that they mount. */
 export const mountsCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({

@@ -158,6 +158,8 @@ export interface PreflightQuestions {
   readonly thorough: boolean
   /** Name of the compose file for a plan, which also needs the deployed state. */
   readonly planned?: string
+  /** Name of the stack where its files set one; else compose derives it from the directory. */
+  readonly projectName?: string
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
@@ -167,7 +169,7 @@ const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
  * files.
  */
 export const preflightCommand = (
-  { files, images, layers, planned = "", probes = [], remotePath, thorough }: PreflightQuestions,
+  { files, images, layers, planned = "", probes = [], projectName = "", remotePath, thorough }: PreflightQuestions,
   sudo: boolean
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
@@ -177,6 +179,7 @@ export const preflightCommand = (
     ...[thorough, layers, files.length + probes.length > 0, sudo].map(yesOrNo),
     String(mostImages),
     planned,
+    projectName,
     ...images.filter(isImageName)
   ],
   stdin: [...files.map((name) => `./${name}\0`), ...probes.map((name) => `?./${name}\0`)].join(""),
@@ -225,6 +228,22 @@ export interface OccupiedPorts {
   readonly ranges: ReadonlyArray<PortRange>
 }
 
+/** A container of a stack in another directory that has the name of this one. */
+export interface ForeignContainer {
+  readonly directory: string
+  /** Its name. */
+  readonly container: string
+  /** Name of the stack. */
+  readonly project: string
+}
+
+/** Parses lines of directory, container and project. */
+export const parseForeignContainers = (lines: ReadonlyArray<string>): ReadonlyArray<ForeignContainer> =>
+  lines.flatMap((line) => {
+    const [directory = "", container = "", project = ""] = line.split("\t")
+    return directory === "" || container === "" ? [] : [{ directory, container, project }]
+  })
+
 /** Entries of the server at paths of a stack. */
 export interface RemotePaths {
   readonly directories: ReadonlySet<string>
@@ -256,6 +275,7 @@ export interface ServerFacts {
   /** Changes with every deploy to the remote path. */
   readonly revision: string
   readonly taken: ReadonlyArray<OccupiedPorts>
+  readonly foreign: ReadonlyArray<ForeignContainer>
   readonly there: ExistingStack
   /** Present if a bridge of an earlier deploy still exists. */
   readonly hasBridge?: true
@@ -281,10 +301,9 @@ const containerThere = (line: string): Option.Option<ExistingContainer> => {
 /** Docker's format `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; unpublished ports have no arrow. */
 const published = /(?:^|, )(\[[^\]]*\]|[\w.:]*?):(\d{1,5}(?:-\d{1,5})?)->[\d-]+\/(\w+)/g
 
-const takenBy = (home: string | undefined) => (line: string): Option.Option<OccupiedPorts> => {
+const takenBy = (line: string): Option.Option<OccupiedPorts> => {
   const [container = "", ports = "", ...rest] = line.split("|")
   const directory = rest.join("|")
-  if (home !== undefined && directory === home) return Option.none()
   const ranges = Array.fromIterable(ports.matchAll(published)).flatMap(([, address = "", range = "", protocol = ""]) =>
     parsePortRange(range, address, protocol)
   )
@@ -357,7 +376,8 @@ export const parsePreflight = (output: string): ServerFacts => {
     }),
     deployed: values("deployed"),
     revision: value("revision")[0] ?? "",
-    taken: Array.filterMap(values("port"), takenBy(values("home")[0])),
+    taken: Array.filterMap(values("port"), takenBy),
+    foreign: parseForeignContainers(values("foreign")),
     there: {
       containers: Array.filterMap(values("stack"), containerThere),
       compose: readComposeTexts(values),

@@ -44,6 +44,8 @@ export interface ReleaseManifest {
   readonly profiles: ReadonlyArray<string>
   /** Project name that compose is called with; empty where compose finds it by itself. */
   readonly projectName: string
+  /** Name that the files give the stack, empty if compose derives it; undefined in the notes of earlier versions. */
+  readonly stackName?: string
   /** Files of the variables that compose substitutes; empty where it reads `.env` by itself. */
   readonly variableFiles: ReadonlyArray<string>
   /** Files and directories of the release that the containers of services see. */
@@ -67,6 +69,8 @@ export interface ReleaseManifest {
   readonly source?: { readonly commit: string; readonly dirty: boolean }
   /** Environment of its project that was deployed. */
   readonly environment?: string
+  /** True if containers of services that it does not have stay. */
+  readonly keepsOrphans?: boolean
   /** `backups` of its project as one line of JSON; empty without. */
   readonly backups: string
 }
@@ -102,7 +106,9 @@ export const formatManifest = (manifest: ReleaseManifest): ReadonlyArray<string>
     ? []
     : [`source\t${manifest.source.commit}\t${manifest.source.dirty ? "dirty" : "clean"}`],
   ...manifest.environment === undefined ? [] : [`environment\t${manifest.environment.replaceAll(controls, " ")}`],
-  ...manifest.backups === "" ? [] : [`backups\t${manifest.backups}`]
+  ...manifest.backups === "" ? [] : [`backups\t${manifest.backups}`],
+  ...manifest.keepsOrphans === true ? ["orphans\tkeep"] : [],
+  ...manifest.stackName === undefined ? [] : [`called\t${manifest.stackName.replaceAll(controls, " ")}`]
 ]
 
 /** Parses the lines of `manifestLines`; skips other lines. */
@@ -110,12 +116,15 @@ const parseManifest = (lines: ReadonlyArray<string>): ReleaseManifest => {
   const values = (key: string) =>
     lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
   const [environment] = values("environment")
+  const [stackName] = values("called")
   const [, commit, files] = /^([0-9a-f]{40})\t(dirty|clean)$/.exec(values("source")[0] ?? "") ?? []
   return {
     by: values("by")[0] ?? "",
     composeFiles: values("compose"),
     profiles: values("profile"),
     projectName: values("project")[0] ?? "",
+    ...stackName === undefined ? {} : { stackName },
+    ...values("orphans").includes("keep") ? { keepsOrphans: true } : {},
     variableFiles: values("variables"),
     mounts: values("mount").map((value) => {
       const [service = "", ...path] = value.split("\t")

@@ -103,6 +103,7 @@ export const parseOverview = (
   >()
   const releases = new Map<string, string>()
   const realPaths = new Map<string, string>()
+  const linked = new Map<string, Array<string>>()
   for (const line of output.split("\n")) {
     const [kind = "", first = "", ...rest] = line.split("\t")
     const path = rest.join("\t")
@@ -114,7 +115,8 @@ export const parseOverview = (
       const before = containers.get(path)
       if (before === undefined) containers.set(path, [container])
       else before.push(container)
-    } else if (kind === "release" && releaseId.test(first)) releases.set(path, first)
+    } else if (kind === "link") linked.set(first, [...linked.get(first) ?? [], path])
+    else if (kind === "release" && releaseId.test(first)) releases.set(path, first)
     else if (kind === "asked") {
       const asked = paths[Number(first) - 1]
       if (asked !== undefined) realPaths.set(asked, path)
@@ -122,7 +124,9 @@ export const parseOverview = (
   }
   return (remotePath) => {
     const named = remotePath.startsWith("~/") ? `${home}${remotePath.slice(1)}` : remotePath
-    const directories = [...new Set([named, realPaths.get(remotePath) ?? named])]
+    const real = realPaths.get(remotePath) ?? named
+    // Compose 2 labels a container with the path by which it was called.
+    const directories = [...new Set([named, real, ...linked.get(real) ?? []])]
     const found = directories.flatMap((directory) => containers.get(directory) ?? [])
     return {
       statuses: found.map(({ status }) => status),

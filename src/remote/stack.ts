@@ -3,6 +3,7 @@ import type { Container, StackAction } from "../schema/stacks.ts"
 import type { ContainerStats } from "../schema/usage.ts"
 import { decodeJson } from "../services/parsing.ts"
 import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
+import { type ForeignContainer, parseForeignContainers } from "./deploy.ts"
 import { script } from "./stack/inspect.sh.ts"
 import { script as stackScript } from "./stack/stack.sh.ts"
 import { script as statsScript } from "./stack/stats.sh.ts"
@@ -169,6 +170,8 @@ export interface StackAnswer {
   readonly removed: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly left: ReadonlyArray<string>
+  /** Containers of a stack of the same name in another directory, which stop an action or keep its volumes. */
+  readonly foreign: ReadonlyArray<ForeignContainer>
 }
 
 /** Parses the answer of `stackCommand`. */
@@ -181,7 +184,8 @@ export const parseStack = (output: string): StackAnswer => {
     containers: parseInspect(output),
     removed: values("removed"),
     images: values("image"),
-    left: values("left")
+    left: values("left"),
+    foreign: parseForeignContainers(values("foreign"))
   }
 }
 

@@ -361,10 +361,16 @@ export const describeRollout = ({ rollout, rolloutReason, routes = [] }: Planned
   return rollout === "recreate" ? `not bridged: ${rolloutReason ?? "it is recreated in place"}` : ""
 }
 
-/** Files and images that a deploy changes. */
-export const filterChangedParts = ({ files, images }: Pick<ContainerPlan, "files" | "images">) => ({
+/**
+ * Files and images that a deploy changes, and services whose containers go, which may be all that it changes. Others are
+ * created and recreated because of the files and images.
+ */
+export const filterChangedParts = (
+  { files, images, services }: Pick<ContainerPlan, "files" | "images" | "services">
+) => ({
   files: files.filter(({ change }) => change !== "same"),
-  images: images.filter(({ change }) => change !== "same")
+  images: images.filter(({ change }) => change !== "same"),
+  removed: services.filter(({ change }) => change === "remove")
 })
 
 /** True if a deploy changes something, the same for exit codes, outputs of jobs and reports. */
@@ -372,9 +378,9 @@ export const hasPlannedChanges = ({ files, images, services }: ContainerPlan): b
   [...files, ...images].some(({ change }) => change !== "same") || services.some(({ change }) => change !== "keep")
 
 /** Counts the changes of a project's plan, the same for every screen and command. */
-export const countChanges = (plan: Pick<ContainerPlan, "files" | "images">): number => {
-  const { files, images } = filterChangedParts(plan)
-  return files.length + images.length
+export const countChanges = (plan: Pick<ContainerPlan, "files" | "images" | "services">): number => {
+  const { files, images, removed } = filterChangedParts(plan)
+  return files.length + images.length + removed.length
 }
 
 const begin = "the server pulls "

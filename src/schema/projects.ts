@@ -170,6 +170,11 @@ const ofEnvironments = {
       "of the directory on the server. Another name starts a second stack beside the one that runs.",
     "shop"
   ),
+  keepOrphans: optional(
+    Schema.Boolean,
+    "Whether containers of services that the compose files no longer have stay. Without it a deploy removes them.",
+    true
+  ),
   data: optional(
     Schema.Array(Schema.NonEmptyString),
     "Files and directories that services mount and that belong to the server, relative to the project: they are neither " +

@@ -19,7 +19,7 @@ const programs = {
 /** Adopts a directory by a script whose processes all get signals. */
 const adopt = (home: string, remotePath: string, signals: Signals) => {
   const command = adoptCommand(
-    { remotePath, projectName: "shop", owned: names, containers: ["c1"], release: ["compose\tcompose.yml"] },
+    { remotePath, owned: names, containers: ["c1"], release: ["compose\tcompose.yml"] },
     false
   )
   return runSignalled(Either.getOrThrow(renderCommand(command)), home, command.stdin ?? "", signals)

@@ -110,7 +110,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   sampleCommand: sampleCommand(false),
   scanCommand,
   adoptCommand: adoptCommand(
-    { remotePath: path, projectName: "shop", owned: [], containers: ["id"], release: [] },
+    { remotePath: path, owned: [], containers: ["id"], release: [] },
     false
   ),
   composedContainersCommand: composedContainersCommand(false),

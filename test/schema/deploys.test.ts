@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { describeRollout, type PlannedService } from "../../src/schema/deploys.ts"
+import { countChanges, describeRollout, type PlannedService } from "../../src/schema/deploys.ts"
 
 const route = (host: string) => ({ host, routeName: "hello", file: "/etc/traefik/berth.yml" })
 
@@ -14,4 +14,11 @@ it.each<[string, Omit<PlannedService, "change" | "name">]>([
   ["not bridged: it publishes no port", { rollout: "recreate", rolloutReason: "it publishes no port", routes: [] }]
 ])("tells %j of a planned service", (words, fields) => {
   expect(describeRollout({ name: "web", change: "recreate", ...fields })).toBe(words)
+})
+
+it("counts files and images that differ, and services whose containers go", () => {
+  const plan = (services: ReadonlyArray<PlannedService>) => countChanges({ files: [], images: [], services })
+  expect(plan([{ name: "web", change: "recreate" }, { name: "db", change: "create" }, { name: "c", change: "keep" }]))
+    .toBe(0)
+  expect(plan([{ name: "web", change: "keep" }, { name: "old", change: "remove" }])).toBe(1)
 })

@@ -115,6 +115,8 @@ interface StartRemarks {
   readonly warnings: ReadonlyArray<string>
   /** Names of files that were removed. */
   readonly removed: ReadonlyArray<string>
+  /** Services whose containers were removed, as the new version does not have them. */
+  readonly orphans: ReadonlyArray<string>
 }
 
 const mostTold = 5
@@ -126,16 +128,20 @@ const textOf = (line: string): string => {
   return wrapped === undefined ? line : wrapped.replaceAll(/\\(.)/g, "$1")
 }
 
-// Most older compose files cause this warning, and it has no effect.
-const isRelevant = (warning: string) => warning !== "" && !/attribute [`'"]?version[`'"]? is obsolete/.test(warning)
+// Most older compose files cause the first, which has no effect; the second is about services that the deploy itself
+// removes or keeps.
+const isRelevant = (warning: string) =>
+  warning !== "" &&
+  !/attribute [`'"]?version[`'"]? is obsolete|^Found orphan containers \(.*\) for this project\./.test(warning)
 
-/** Reads the `warning` and `removed` lines of an activation. */
+/** Reads the `warning`, `removed` and `orphan` lines of an activation. */
 export const parseStartRemarks = (lines: ReadonlyArray<string>): StartRemarks => {
   const values = (key: string) =>
     lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
   return {
     warnings: Arr.dedupe(values("warning").map((line) => textOf(line).trim()).filter(isRelevant)),
-    removed: values("removed")
+    removed: values("removed"),
+    orphans: [...new Set(values("orphan"))]
   }
 }
 
@@ -143,7 +149,8 @@ const some = (texts: ReadonlyArray<string>): string =>
   texts.slice(0, mostTold).join(", ") + (texts.length > mostTold ? ` and ${texts.length - mostTold} more` : "")
 
 /** Sentences for a result's message, with a leading space; empty without remarks. */
-export const describeRemarks = ({ removed, warnings }: StartRemarks): string =>
+export const describeRemarks = ({ orphans, removed, warnings }: StartRemarks): string =>
+  (orphans.length === 0 ? "" : ` Removed the containers of ${some(orphans)}, no longer in the compose files.`) +
   (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${some(removed)}.`) +
   (warnings.length === 0
     ? ""
@@ -266,7 +273,9 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
           const said = yield* rest
           const reason = readFailure(server, step, said) || "the server did not say why"
           const state = describeStateAfter({ step, isRestored: restored === "yes", wasRunning: before === "running" })
-          if (step === compareStep) return yield* makeCompareFailure(server.name, reason, state)
+          if (step === compareStep) {
+            return yield* makeCompareFailure({ remotePath: activation.remotePath, server: server.name }, reason, state)
+          }
           return yield* step === "load" ? new LoadFailed({ reason, state }) : new DeployFailed({ step, reason, state })
         }
         // Output of docker load and compose.

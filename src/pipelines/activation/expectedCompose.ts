@@ -1,8 +1,10 @@
 import { Array } from "effect"
+import { parseForeignContainers } from "../../remote/deploy.ts"
 import { ComposeDiffers, DeployFailed } from "../../schema/deploys.ts"
 import type { FoundReference } from "../projects/broughtFiles.ts"
 import type { ComposeFile } from "../projects/compose.ts"
 import { isInside } from "../projects/compose/composeSources.ts"
+import { describeForeignContainers } from "../projects/stackNames.ts"
 
 // Own reading of compose files is for the plan; the server's Compose decides. An activation compares both before it
 // starts anything: here is what it expects, and what a difference means.
@@ -79,7 +81,16 @@ const describeDifference = (line: string): string | undefined => {
  * Error of an activation that ended before its start, as the server's Compose refuses the files or reads them otherwise.
  * @param words output of the server: names, images and paths, or the reason of Compose
  */
-export const makeCompareFailure = (server: string, words: string, state: string): ComposeDiffers | DeployFailed => {
+export const makeCompareFailure = (
+  { remotePath, server }: { readonly remotePath: string; readonly server: string },
+  words: string,
+  state: string
+): ComposeDiffers | DeployFailed => {
+  const foreign = parseForeignContainers(
+    words.split("\n").flatMap((line) => line.startsWith("foreign\t") ? [line.slice("foreign\t".length)] : [])
+  )
+  const taken = describeForeignContainers(foreign, { remotePath, server })
+  if (taken !== undefined) return new DeployFailed({ step: compareStep, reason: taken, state })
   const differences = words.split("\n").flatMap((line) => describeDifference(line) ?? []).toSorted()
   return differences.length === 0
     ? new DeployFailed({ step: compareStep, reason: words, state, status: 422 })

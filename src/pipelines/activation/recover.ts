@@ -257,7 +257,7 @@ export const reconcileActivation = Effect.fn("reconcileActivation")(
         const reason = readFailure(server, undone.step, undone.words) || "the service ended before it heard why"
         const state = describeStateAfter(undone)
         return undone.step === compareStep
-          ? makeCompareFailure(server.name, reason, state)
+          ? makeCompareFailure({ remotePath: stack.remotePath, server: server.name }, reason, state)
           : failed(undone.step, reason, state)
       },
       Undone: ({ containers }) =>

@@ -25,10 +25,10 @@ import { decideDeploy, type DeployDecision, planServiceChanges } from "../deploy
 import { buildReleaseManifest } from "../deploy/deploy.ts"
 import { type DeployPlan, planDeploy } from "../deploy/preflight.ts"
 import type { ComposeFile } from "../projects/compose.ts"
-import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../projects/composeBuilds.ts"
 import { readStackTexts } from "../projects/deployFiles.ts"
 import { isSecretName } from "../projects/files.ts"
 import { resolveProjectPath } from "../projects/programs.ts"
+import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../projects/stackNames.ts"
 import { resolveStackToChange } from "../servers/servers.ts"
 import { refuseRunning, suspendTrust } from "../trust.ts"
 import { type AdoptableStack, findAdoptableStack } from "./serverStacks.ts"
@@ -293,7 +293,6 @@ const recordRelease = (stack: AdoptableStack, { owned }: FetchedProject, plan: D
       stack.server,
       adoptCommand({
         remotePath: stack.directory,
-        projectName: stack.name,
         owned,
         containers: stack.containers.map(({ id }) => id),
         // A copy for each: files that somebody put there by hand may be edited in place.

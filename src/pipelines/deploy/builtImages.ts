@@ -7,13 +7,8 @@ import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { isBuiltArchive, nameBuiltImages } from "../archive/builtArchive.ts"
 import type { ImageArchive } from "../archive/images.ts"
 import type { ComposeService } from "../projects/compose.ts"
-import {
-  type BuildSection,
-  findBuildSections,
-  findComposeProjectName,
-  formatDefaultNames,
-  projectNameAt
-} from "../projects/composeBuilds.ts"
+import { type BuildSection, findBuildSections } from "../projects/composeBuilds.ts"
+import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../projects/stackNames.ts"
 import type { DeployPlan } from "./preflight.ts"
 
 /** A plan and its archive, with the names under which the server's compose looks for images that are built. */

@@ -1,7 +1,7 @@
 import { Array, Effect, Option } from "effect"
 import type { ExistingStack, ServerFacts } from "../../remote/deploy.ts"
 import { type OnUnhealthy, type PlannedImage, type PlannedService, type PullPolicy } from "../../schema/deploys.ts"
-import { ProjectFileInvalid } from "../../schema/projects.ts"
+import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
 import { isSecretFile, type PlannedSecret, secretsHeading } from "../../schema/secrets.ts"
 import type { ServerAccess } from "../../schema/servers.ts"
 import type { SettingsError } from "../../schema/settings.ts"
@@ -30,6 +30,7 @@ import {
 import { type ComposeService, parseServiceDefinitions } from "../projects/compose.ts"
 import type { CheckedKeys } from "../projects/compose/checkComposeKeys.ts"
 import { hashDeployFile, readStackTexts, sumFileSizes } from "../projects/deployFiles.ts"
+import { describeForeignContainers } from "../projects/stackNames.ts"
 import type { DecidedSecrets } from "../secrets/deploySecrets.ts"
 import type { SecretMemory } from "../secrets/secretMemory.ts"
 import {
@@ -161,6 +162,8 @@ interface NextVersion {
   /** Image ids by full name, once it runs. */
   readonly after: ReadonlyMap<string, string>
   readonly there: ExistingStack
+  /** True to keep containers of services that it does not have. */
+  readonly keepsOrphans: boolean
 }
 
 /**
@@ -168,7 +171,7 @@ interface NextVersion {
  * its image differs, and the deploy itself if a file that they mount does: they keep the file that was replaced.
  */
 export const decideServiceChanges = (
-  { after, fileName, services: wanted, there }: NextVersion,
+  { after, fileName, keepsOrphans, services: wanted, there }: NextVersion,
   { changedFiles, compose, env, secrets = [] }: ServiceSources
 ): ServiceChanges => {
   const [here, before] = [parseServiceDefinitions(compose, env), parseServiceDefinitions(there.compose, there.env)]
@@ -190,9 +193,14 @@ export const decideServiceChanges = (
   const own = new Set(wanted.map(({ name }) => name))
   const others = [...new Set(there.containers.map(({ service }) => service))].filter((name) => !own.has(name)).sort()
   return {
-    services: [...services, ...others.map((name): PlannedService => ({ name, change: "keep" }))],
+    services: [
+      ...services,
+      ...others.map((name): PlannedService => ({ name, change: keepsOrphans ? "keep" : "remove" }))
+    ],
     warnings: others.map((name) =>
-      `the service ${name} has containers there and is not in ${fileName}: they stay as they are`
+      `the service ${name} has containers there and is not in ${fileName}: ` + (keepsOrphans
+        ? "they stay as they are"
+        : `they are removed ("keepOrphans": true in ${containerConfigName} keeps them)`)
     )
   }
 }
@@ -209,7 +217,10 @@ export const planServiceChanges = (
     seesChange: seeing.has(service.name) || service.sources.some((name) => sources.changedFiles.has(name))
   }))
   const fileName = compose.fileNames.join(", ")
-  return decideServiceChanges({ services, fileName, after: predictImageIds(known), there }, sources)
+  return decideServiceChanges(
+    { services, fileName, after: predictImageIds(known), there, keepsOrphans: known.plan.keepsOrphans },
+    sources
+  )
 }
 
 /** Handling of an unhealthy version: from the request, else from `container.json`, else from the setting. */
@@ -267,6 +278,7 @@ const decide = (known: DeployFacts, { remotePath, server: { name: serverName } }
   const files = sumFileSizes(added) + (transfer.kind === "file" ? images : 0)
   const needs = decideImageNeeds(plan, archive, facts, pull, serverName)
   const references = decideReferences(plan.references, facts.paths, { remotePath, server: serverName })
+  const foreign = describeForeignContainers(facts.foreign, { remotePath, server: serverName })
   return {
     ...known,
     transfer,
@@ -279,6 +291,7 @@ const decide = (known: DeployFacts, { remotePath, server: { name: serverName } }
       ...needs.preflightFailures,
       ...findLostBuilds(plan, archive, facts, serverName),
       ...findForeignPlatforms(plan, archive, facts.platform, serverName),
+      ...foreign === undefined ? [] : [foreign],
       ...findPortConflicts(plan, facts.taken, serverName),
       ...known.backups?.obstacles ?? []
     ]),

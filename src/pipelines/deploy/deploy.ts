@@ -52,6 +52,7 @@ import { listSecretFiles, listServiceMounts } from "../projects/broughtFiles.ts"
 import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
 import { requireTrust } from "../projects/programs.ts"
 import { listEnvFileNames } from "../projects/projects.ts"
+import { findComposeProjectName } from "../projects/stackNames.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"
 import { findSecretMemory } from "../secrets/secretMemory.ts"
 import {
@@ -71,9 +72,17 @@ const largestCopied = 64 * 1024
 
 /** Manifest of the release that a deploy of this plan records on the server. */
 export const buildReleaseManifest = (
-  { backups, bridged = [], compose, envFiles, files, healthTimeout, references, secrets = [] }: Pick<
+  { backups, bridged = [], compose, envFiles, files, healthTimeout, keepsOrphans, references, secrets = [] }: Pick<
     DeployPlan,
-    "backups" | "bridged" | "compose" | "envFiles" | "files" | "healthTimeout" | "references" | "secrets"
+    | "backups"
+    | "bridged"
+    | "compose"
+    | "envFiles"
+    | "files"
+    | "healthTimeout"
+    | "keepsOrphans"
+    | "references"
+    | "secrets"
   >,
   by: string,
   environment: string | undefined,
@@ -88,6 +97,7 @@ export const buildReleaseManifest = (
     composeFiles: compose.fileNames,
     profiles: compose.profiles,
     projectName: compose.projectName ?? "",
+    stackName: findComposeProjectName(compose) ?? "",
     variableFiles: compose.variableFiles,
     mounts: [
       // A container of a service that is not part of this deploy stays as it is: naming it to compose would start it.
@@ -102,6 +112,7 @@ export const buildReleaseManifest = (
       )
     ],
     privateFiles: listSecretFiles(references, files.map(({ name }) => name)),
+    ...keepsOrphans ? { keepsOrphans } : {},
     healthMillis: Option.map(healthTimeout, Duration.toMillis),
     services: compose.services,
     bridged,

@@ -23,6 +23,7 @@ import { joinRelative } from "../projects/compose/composeSources.ts"
 import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readProjectConfig } from "../projects/environments.ts"
 import { normalizeRelativeName } from "../projects/paths.ts"
+import { findComposeProjectName } from "../projects/stackNames.ts"
 import type { DeclaredSecret } from "../secrets/declaredSecrets.ts"
 import { findComposeFailure, readFacts } from "../servers/servers.ts"
 
@@ -39,6 +40,8 @@ export interface DeployPlan {
   readonly images: ReadonlyArray<string>
   /** The project's own health timeout. */
   readonly healthTimeout: Option.Option<Duration.Duration>
+  /** True to keep containers of services that the compose files no longer have. */
+  readonly keepsOrphans: boolean
   /** Pull policy of `container.json`. */
   readonly pull?: PullPolicy | undefined
   /** `onUnhealthy` of `container.json`. */
@@ -138,6 +141,7 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
     envFiles: all.map(({ name }) => name).filter((name) => forCompose.has(name) || isSecretFile(name)),
     images: [...new Set(images)],
     healthTimeout: Option.fromNullable(config.healthTimeout),
+    keepsOrphans: config.keepOrphans === true,
     pull: config.pull ?? undefined,
     onUnhealthy: config.onUnhealthy ?? undefined,
     ...bridged.length === 0 ? {} : { bridged: [...new Set(bridged)] },
@@ -201,6 +205,7 @@ export const runPreflight = Effect.fn("deploy.preflight")(function*(
     probes: listProbes(plan.references),
     layers: plan.archive !== undefined,
     thorough: false,
+    projectName: findComposeProjectName(plan.compose) ?? "",
     ...planned === undefined ? {} : { planned: plan.compose.fileName }
   }
   return yield* readFacts(server, questions)

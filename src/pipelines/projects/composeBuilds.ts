@@ -34,12 +34,6 @@ export interface BuildSection {
   readonly options: ReadonlyArray<string>
 }
 
-/** Names of an image that compose gives to a service without `image:`, by its generation. */
-interface DefaultNames {
-  readonly v1: string
-  readonly v2: string
-}
-
 const Scalar = Schema.Union(Schema.String, Schema.Number, Schema.Boolean)
 const Pairs = Schema.Union(Schema.Array(Scalar), Schema.Record({ key: Schema.String, value: Schema.NullOr(Scalar) }))
 const Section = Schema.Struct({
@@ -196,30 +190,6 @@ const readBuildSections = Effect.fn("readBuildSections")(function*(
     services: same.flatMap(({ services }) => services)
   }))
 })
-
-/** Project name that `container.json`, `.env` or the compose files set, which compose prefers to the directory's name. */
-export const findComposeProjectName = (
-  { fileNames, projectName, sources }: Pick<ComposeFile, "fileNames" | "projectName" | "sources">
-): string | undefined => {
-  if (projectName !== undefined) return projectName
-  const called = sources.filter(({ name }) => fileNames.includes(name))
-  const names = called.flatMap(({ source: { content }, values }) =>
-    Predicate.isRecord(content) && Predicate.isString(content["name"])
-      ? [interpolate(content["name"], values).text]
-      : []
-  )
-  return called[0]?.values.get("COMPOSE_PROJECT_NAME") || names.at(-1)
-}
-
-/** Names that the generations of compose give to the image of a service without `image:`. */
-export const formatDefaultNames = (project: string, service: string): DefaultNames => {
-  const clean = project.toLowerCase().replaceAll(/[^-_a-z0-9]/g, "").replace(/^[_-]+/, "")
-  return { v1: `${clean}_${service}:latest`, v2: `${clean}-${service}:latest` }
-}
-
-/** Name of the stack at a remote path, unless the project sets one. */
-export const projectNameAt = (remotePath: string): string =>
-  remotePath.replace(/(?<!\/)\/+$/, "").split("/").at(-1) ?? ""
 
 /** Reads the build sections of a project, with the choices that `container.json` makes about them. */
 export const findBuildSections = Effect.fn("findBuildSections")(function*(

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { mergeComposeTexts } from "../../remote/deploy.ts"
 import type { RemoteRelease } from "../../remote/releases.ts"
 import {
@@ -7,14 +7,47 @@ import {
   type ReleaseComparison,
   type ReleaseImage,
   ReleaseNotFound,
-  type ReleasesFailed
+  type ReleasesFailed,
+  ReleaseUnavailable
 } from "../../schema/releases.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
+import type { Stack } from "../../schema/stacks.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import { listReleaseFiles } from "../activation/unhealthy.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
 import { readReleases, resolveStack, type StackRefused } from "../servers/servers.ts"
+
+const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
+
+/**
+ * Selects the release of a rollback: the requested one, else the one before the current one, else the newest one if
+ * what runs is not a release. Fails if there is none, or if the server lacks one of its images.
+ * @param releases the newest first
+ */
+export const chooseRelease = (
+  releases: ReadonlyArray<RemoteRelease>,
+  wanted: string | null,
+  { remotePath, server: { name: server } }: Stack
+): Either.Either<RemoteRelease, ReleaseNotFound | ReleaseUnavailable> => {
+  const at = releases.findIndex(({ isCurrent }) => isCurrent)
+  const current = releases[at]?.id ?? null
+  const chosen = wanted === null ? releases[at + 1] : releases.find(({ id }) => id === wanted)
+  if (chosen === undefined) {
+    const known = releases.map(({ id }) => id)
+    return Either.left(new ReleaseNotFound({ release: wanted, remotePath, server, known, current }))
+  }
+  if (chosen.missing.length === 0) return Either.right(chosen)
+  return Either.left(
+    new ReleaseUnavailable({
+      release: chosen.id,
+      server,
+      missing: chosen.missing.map(({ id, name }) => id === name ? shortId(id) : `${name} (${shortId(id)})`),
+      current,
+      available: releases.filter(({ isCurrent, missing }) => !isCurrent && missing.length === 0).map(({ id }) => id)
+    })
+  )
+}
 
 /** A release as callers see it. */
 export const toRelease = (release: RemoteRelease): Release => {

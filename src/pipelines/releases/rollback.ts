@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Array, Duration, Effect, Either, Option } from "effect"
+import { Array, Duration, Effect, Option, Predicate } from "effect"
 import { formatManifest, parseReleaseFiles, releaseFilesCommand, type RemoteRelease } from "../../remote/releases.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../../remote/stack.ts"
 import { type BackupNotFound, type BackupUnreadable, ReleaseHasNoBackup } from "../../schema/backupFailures.ts"
@@ -56,6 +56,7 @@ import { decideServiceChanges } from "../deploy/decide.ts"
 import { listServicesSeeing } from "../projects/broughtFiles.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
 import { listEnvFileNames } from "../projects/projects.ts"
+import { describeForeignContainers } from "../projects/stackNames.ts"
 import {
   describeEnvironment,
   findComposeFailure,
@@ -67,38 +68,7 @@ import {
   resolveUnconfirmedPlace,
   toRecordedRequest
 } from "../servers/servers.ts"
-import { toRelease } from "./releases.ts"
-
-const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
-
-/**
- * Selects the release of a rollback: the requested one, else the one before the current one, else the newest one if
- * what runs is not a release. Fails if there is none, or if the server lacks one of its images.
- * @param releases the newest first
- */
-export const chooseRelease = (
-  releases: ReadonlyArray<RemoteRelease>,
-  wanted: string | null,
-  { remotePath, server: { name: server } }: Stack
-): Either.Either<RemoteRelease, ReleaseNotFound | ReleaseUnavailable> => {
-  const at = releases.findIndex(({ isCurrent }) => isCurrent)
-  const current = releases[at]?.id ?? null
-  const chosen = wanted === null ? releases[at + 1] : releases.find(({ id }) => id === wanted)
-  if (chosen === undefined) {
-    const known = releases.map(({ id }) => id)
-    return Either.left(new ReleaseNotFound({ release: wanted, remotePath, server, known, current }))
-  }
-  if (chosen.missing.length === 0) return Either.right(chosen)
-  return Either.left(
-    new ReleaseUnavailable({
-      release: chosen.id,
-      server,
-      missing: chosen.missing.map(({ id, name }) => id === name ? shortId(id) : `${name} (${shortId(id)})`),
-      current,
-      available: releases.filter(({ isCurrent, missing }) => !isCurrent && missing.length === 0).map(({ id }) => id)
-    })
-  )
-}
+import { chooseRelease, toRelease } from "./releases.ts"
 
 /**
  * Services that a rollback may bridge: those declared by the deploy of the current release, which is the latest
@@ -126,7 +96,15 @@ export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
   const planned = Option.match(current, { onNone: () => manifest, onSome: (runs) => runs.manifest }).composeFiles[0] ??
     ""
   const [facts, kept] = yield* Effect.all([
-    readFacts(server, { remotePath, images: [], files: names, layers: false, thorough: false, planned }),
+    readFacts(server, {
+      remotePath,
+      images: [],
+      files: names,
+      layers: false,
+      thorough: false,
+      planned,
+      projectName: manifest.stackName ?? ""
+    }),
     Effect.map(
       execute(server, releaseFilesCommand(remotePath, release.id)),
       ({ stdout }) => parseReleaseFiles(stdout)
@@ -156,7 +134,9 @@ export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
     })),
     fileName: manifest.composeFiles.join(", "),
     after: new Map(release.images.map(({ id, name }) => [normalizeImageName(name), id])),
-    there
+    there,
+    // The note of a release may lack its services.
+    keepsOrphans: manifest.keepsOrphans === true || manifest.services.length === 0
   }, { ...here, changedFiles: new Set(changed) })
   const bridged = listBridgedServices(release, current)
   return {
@@ -452,7 +432,10 @@ export const planRollback = Effect.fn("planRollback")(function*(
     inventoryOf(server, sides[1], differing)
   ], { concurrency: 2 })
   const envFiles = [release, ...Option.toArray(current)].flatMap(({ manifest }) => manifest.envFiles)
-  const obstacle = findComposeFailure(facts, server.name)
+  const obstacles = Array.filter([
+    findComposeFailure(facts, server.name),
+    describeForeignContainers(facts.foreign, { remotePath: path, server: server.name })
+  ], Predicate.isNotUndefined)
   const { backups, restoring } = yield* decideData(stack, release, current, withData ?? false)
   const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => scrubSecrets(text))
   return {
@@ -473,7 +456,7 @@ export const planRollback = Effect.fn("planRollback")(function*(
     ...restoring === undefined
       ? {}
       : { restore: (yield* loadRestore).describeRestore(restoring) },
-    obstacles: yield* words([...obstacle === undefined ? [] : [obstacle], ...backups?.obstacles ?? []]),
+    obstacles: yield* words([...obstacles, ...backups?.obstacles ?? []]),
     warnings: yield* words(warnings)
   }
 })

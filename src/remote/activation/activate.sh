@@ -5,31 +5,56 @@
 # Refuses to start unless exactly STAGED files were uploaded.
 # First come COUNT image names to record, then GONE files to remove and BROUGHT files that the project has for compose,
 # then the ids of the archive's images and as many names for them. Stdin has the size in bytes and the text of the
-# release's manifest, then the image data. With a `check` line in the manifest, two further parts of the same form stand
-# between them: what the plan expects of the compose files, and the text of checkCompose.sh.
-# Prints a `step` line for load, backup (if the manifest has a `backup` line), beforeStart (if the manifest has a `hook` line), bridge and switch (if it has `bridge`
-# lines), start, health, release and end. On failure, prints a `failed` line (step, whether the previous version is
-# restored, whether any version ran before), followed by the server's output.
+# release's manifest, and in the same form the text of stages.sh, as a command has to fit into one packet; then the image
+# data. With a `check` line in the manifest, two further parts stand before that text: what the plan expects of the
+# compose files, and the text of checkCompose.sh.
+# Prints a `step` line for load, backup (if the manifest has a `backup` line), beforeStart (if it has a `hook` line),
+# bridge and switch (if it has `bridge` lines), start, health, release and end. On failure, prints a `failed` line (step,
+# whether the previous version is restored, whether any version ran before), followed by the server's output.
+# shellcheck disable=SC2034 # Those texts read the variables.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
-# These functions are also a part of restore.sh, which every deploy leaves on the server: a command has to fit into one
-# packet, so that it has each text once.
-functions=$(cat "$(dirname "$0")/../lib/compose.sh" "$(dirname "$0")/../lib/images.sh" "$(dirname "$0")/parts/restore.sh")
-eval "$functions"
-again=
-by_hand=$(cat "$(dirname "$0")/parts/restoreByHand.sh")
-alone=$(cat "$(dirname "$0")/../lib/standalone.sh")
-. "$(dirname "$0")/../lib/inspect.sh"
-. "$(dirname "$0")/../lib/releaseNumbers.sh"
-. "$(dirname "$0")/../lib/unusedImages.sh"
-. "$(dirname "$0")/parts/prepare.sh"
-. "$(dirname "$0")/parts/failed.sh"
-. "$(dirname "$0")/parts/reportOutput.sh"
-. "$(dirname "$0")/parts/load.sh"
-. "$(dirname "$0")/parts/place.sh"
-. "$(dirname "$0")/parts/backup.sh"
-. "$(dirname "$0")/parts/hook.sh"
-. "$(dirname "$0")/parts/bridge.sh"
-. "$(dirname "$0")/parts/start.sh"
-. "$(dirname "$0")/parts/pruneReleases.sh"
-. "$(dirname "$0")/parts/recordRelease.sh"
-. "$(dirname "$0")/parts/release.sh"
+# Ignores signals of a lost connection, so that nothing is left half done.
+trap '' HUP PIPE TERM
+berth_ignores=yes
+cd "$(path_of "$1")" || exit 1
+compose_kind=$2
+compose_version=$3
+compose_file=$4
+store=$5
+source=$6
+archive=$7
+format=$8
+expected=$9
+shift 9
+run=$1
+platform=$2
+files_staged=$3
+names=$4
+shift 4
+broken() { echo "the connection broke before anything was changed" >&2; exit 1; }
+# read_part: reads a part of stdin: its size, a line break and its text.
+read_part() {
+  part=
+  IFS= read -r part_size || :
+  case $part_size in "" | 0 | *[!0-9]*) broken ;; esac
+  part=$(dd "bs=$part_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
+  part=${part%x}
+  # The caller disconnected before the part was complete.
+  [ "$(printf '%s' "$part" | wc -c)" -eq "$part_size" ] || broken
+}
+read_part
+manifest=$part
+tab=$(printf '\t')
+# about KEY: prints the manifest's values for a key, one per line.
+about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+# With a `check` line, what the plan was made of follows, and the functions that compare it: checkCompose.sh.
+checking=$(about check)
+check_warning=
+if [ -n "$checking" ]; then
+  read_part
+  check_expected=$part
+  read_part
+  eval "$part"
+fi
+read_part
+eval "$part"

@@ -167,9 +167,9 @@ check_end() {
   if [ "$said" = unread ]; then
     # shellcheck disable=SC2034 # start.sh reports it.
     check_warning="Compose on the server renders the files in a form that cannot be compared with the plan"
+    # Its services are not known for sure, so that no container is taken for one of a service that is gone.
+    rm -f .berth/orphans
     return 0
   fi
-  note_brought 2>/dev/null
-  restore_names .berth/names
-  failed config yes
+  refuse_start
 }

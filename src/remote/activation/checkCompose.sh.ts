@@ -152,10 +152,9 @@ said=$(cat .berth/differences)
 rm -f .berth/differences
 if [ "$said" = unread ]; then
 check_warning="Compose on the server renders the files in a form that cannot be compared with the plan"
+rm -f .berth/orphans
 return 0
 fi
-note_brought 2>/dev/null
-restore_names .berth/names
-failed config yes
+refuse_start
 }
 `

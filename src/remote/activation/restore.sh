@@ -6,6 +6,7 @@
 # sh ~/containers/app/.berth/restore.sh
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/parts/restore.sh"
 . "$(dirname "$0")/parts/restoreByHand.sh"

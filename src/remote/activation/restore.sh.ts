@@ -62,6 +62,40 @@ stack_own=$((stack_own - 1))
 done
 compose "$@"
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
@@ -128,9 +162,8 @@ fi
 }
 remount() {
 [ -s .berth/remount ] || return 0
-as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
---format '{{.ID}} {{.Label "com.docker.compose.service"}} {{.Label "com.docker.compose.oneoff"}}' </dev/null |
-awk '$3 != "True" { print $1, $2 }' >.berth/remounted || return 1
+stack_all=$(stack_ps '{{.ID}} {{.Label "com.docker.compose.service"}} {{.Label "com.docker.compose.oneoff"}}' -a) || return 1
+printf '%s\\n' "$stack_all" | awk 'NF > 1 && $3 != "True" { print $1, $2 }' >.berth/remounted || return 1
 which=$1
 set --
 while IFS= read -r service; do
@@ -142,6 +175,41 @@ fi
 done <.berth/remount
 rm -f .berth/remounted
 [ "$#" -eq 0 ] || compose_stack "$compose_file" up -d --no-deps --force-recreate "$@" </dev/null
+}
+stop_orphans() {
+[ ! -s .berth/orphans ] || docker_quietly stop $(cut -f 1 .berth/orphans)
+return 0
+}
+start_orphans() {
+[ -s .berth/orphans ] || return 0
+cut -f 1 .berth/orphans | while IFS= read -r id; do
+! grep -qF -e " $id " .berth/running || docker_quietly start "$id"
+done
+}
+drop_orphans() {
+[ -f .berth/orphans ] || return 0
+while IFS='	' read -r id service; do
+[ "$(as_root docker inspect --type container --format '{{.State.Running}}' "$id" 2>/dev/null </dev/null)" = false ] || continue
+as_root docker rm "$id" </dev/null >/dev/null 2>&1 && printf 'orphan\\t%s\\n' "$service"
+done <.berth/orphans
+rm -f .berth/orphans
+}
+remove_made() {
+[ -f .berth/owned ] || return 0
+stack_ps '{{.ID}}	{{.Label "com.docker.compose.project"}}	{{.Label "com.docker.compose.service"}}' -a >.berth/made || return 1
+made=$(awk -F '\\t' '
+FILENAME == ARGV[1] { had[$2, $3] = 1; old[$1] = 1; next }
+!($1 in old) && !(($2, $3) in had) { print $1 }' .berth/owned .berth/made)
+names=$(cut -f 2 .berth/made | sort -u)
+rm -f .berth/made
+[ -z "$made" ] || as_root docker rm -f $made </dev/null >/dev/null || return 1
+[ -f .berth/networks ] || return 0
+for name in $names; do
+[ -z "$(as_root docker ps -aq --filter "label=com.docker.compose.project=$name" </dev/null)" ] || continue
+for network in $(as_root docker network ls -q --no-trunc --filter "label=com.docker.compose.project=$name" </dev/null); do
+grep -qxF -e "$network" .berth/networks || docker_quietly network rm "$network"
+done
+done
 }
 let_go() {
 [ "$store" = containerd ] || return 0
@@ -155,18 +223,20 @@ hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/
 }
 put_back() {
 [ ! -e .berth/hook ] || remove_hooks
+again=$(remove_made 2>&1) || return 1
 if [ -s .berth/running ]; then
 restore_files
 restore_names .berth/names
 restore_names .berth/running
 restore_containers
 compose_file=$(stack_file "$compose_file")
-again=$(compose_stack "$compose_file" up -d 2>&1 </dev/null) && again=$(remount made 2>&1)
-return
+{ again=$(compose_stack "$compose_file" up -d 2>&1 </dev/null) || again=$(compose_stack "$compose_file" up -d 2>&1 </dev/null); } &&
+again=$(remount made 2>&1)
+is_back=$?
+start_orphans
+return "$is_back"
 fi
-if [ -z "$old" ]; then compose_stack "$compose_file" down </dev/null >/dev/null 2>&1
-else compose_stack "$compose_file" stop </dev/null >/dev/null 2>&1
-fi
+[ -z "$(stack_ps '{{.ID}}')" ] || as_root docker stop $(stack_ps '{{.ID}}') </dev/null >/dev/null 2>&1
 restore_files
 restore_names .berth/names
 return 0
@@ -186,7 +256,6 @@ find_compose
 [ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
 if [ -d "$previous" ]; then
 compose_file=$(stack_file compose.yml)
-old=$(cat .berth/old)
 if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
 else
 restore_current

@@ -1,5 +1,5 @@
 #!/bin/sh
-# adopt.sh DIRECTORY RUN PROJECT OWNED FILE… ID…: records the containers with these ids, and the files that the release's
+# adopt.sh DIRECTORY RUN OWNED FILE… ID…: records the containers with these ids, and the files that the release's
 # manifest on stdin names, as the first release of the directory; touches no container. First gives as many OWNED files to
 # the user, which only root may read, and back to their owners if it fails. Stdin has the size in bytes and the text of the manifest. Prints a `release` line with
 # its number; a directory with a current release keeps that.
@@ -10,9 +10,8 @@ command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 umask 077
 cd "$(path_of "$1")" && mkdir -p .berth || exit 1
 run=$2
-project=$3
-owned=$4
-shift 4
+owned=$3
+shift 3
 tab=$(printf '\t')
 IFS= read -r manifest_size || :
 case $manifest_size in "" | 0 | *[!0-9]*) echo "no manifest came" >&2; exit 1 ;; esac
@@ -58,9 +57,9 @@ described=$(awk -v "tab=$tab" 'NF == 2 && !seen[$0]++ { print "image" tab $1 tab
 rm -f .berth/names.new
 number=$(next_number)
 printf '%s\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >.berth/stack &&
-  about env >.berth/deployed && printf '%s\n' "$project" >.berth/project || exit 1
+  about env >.berth/deployed || exit 1
 if ! said=$(write_release "$number" "$described" 2>&1); then
-  rm -rf .berth/releases/.new .berth/stack .berth/deployed .berth/project
+  rm -rf .berth/releases/.new .berth/stack .berth/deployed
   printf '%s\n' "$said" | tail -n 3 >&2
   exit 1
 fi

@@ -68,9 +68,8 @@ next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0
 umask 077
 cd "$(path_of "$1")" && mkdir -p .berth || exit 1
 run=$2
-project=$3
-owned=$4
-shift 4
+owned=$3
+shift 3
 tab=$(printf '\\t')
 IFS= read -r manifest_size || :
 case $manifest_size in "" | 0 | *[!0-9]*) echo "no manifest came" >&2; exit 1 ;; esac
@@ -110,9 +109,9 @@ described=$(awk -v "tab=$tab" 'NF == 2 && !seen[$0]++ { print "image" tab $1 tab
 rm -f .berth/names.new
 number=$(next_number)
 printf '%s\\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >.berth/stack &&
-about env >.berth/deployed && printf '%s\\n' "$project" >.berth/project || exit 1
+about env >.berth/deployed || exit 1
 if ! said=$(write_release "$number" "$described" 2>&1); then
-rm -rf .berth/releases/.new .berth/stack .berth/deployed .berth/project
+rm -rf .berth/releases/.new .berth/stack .berth/deployed
 printf '%s\\n' "$said" | tail -n 3 >&2
 exit 1
 fi

@@ -4,6 +4,7 @@
 # lock, what is not there yet is left out.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 sudo_text=$(cat "$(dirname "$0")/../../services/ssh/scripts/sudo.sh")
 guard_text=$(cat "$(dirname "$0")/guard.sh")
 . "$(dirname "$0")/parts/stopped.sh"

@@ -4,6 +4,7 @@
 # guards; the lock .berth/stopping, which that script holds, shows its end. With sudo, the password is on stdin.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 . "$(dirname "$0")/parts/stopped.sh"
 . "$(dirname "$0")/parts/swap.sh"
 trap '' HUP INT PIPE TERM

@@ -62,21 +62,63 @@ stack_own=$((stack_own - 1))
 done
 compose "$@"
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 docker_ids() {
-as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
---filter "label=com.docker.compose.service=$1" --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' </dev/null |
+stack_ps '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' -a --filter "label=com.docker.compose.service=$1" |
 awk '$2 != "True"'
 }
 is_up() { docker_ids "$1" | awk '$3 == "Up" { up = 1 } END { exit !up }'; }
+act_on() {
+act=$1
+act_file=$2
+shift 2
+if [ -z "$(stack_foreign)" ]; then compose_stack "$act_file" "$act" "$@" </dev/null; return; fi
+as_root docker "$act" $(for service do docker_ids "$service" | cut -d ' ' -f 1; done) </dev/null
+}
 start_stopped() {
 [ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
 { IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
 stopped_services=$(tail -n +3 .berth/stopped | tr '\\n' ' ')
+start_foreign=$(stack_foreign)
 for pause in 1 2 4 0; do
-start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+start_words=$(act_on start "$stopped_file" $stopped_services 2>&1)
 down=
 for service in $stopped_services; do is_up "$service" || down="$down $service"; done
 [ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+[ -z "$start_foreign" ] || { sleep "$pause"; continue; }
 start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
 sleep "$pause"
 done

@@ -8,6 +8,7 @@
 # `restored` lines. Fails with a `why` line, and a `state` line: unchanged, back or unknown.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 sudo_text=$(cat "$(dirname "$0")/../../services/ssh/scripts/sudo.sh")
 guard_text=$(cat "$(dirname "$0")/guard.sh")
 . "$(dirname "$0")/parts/stopped.sh"
@@ -33,6 +34,10 @@ find_compose
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || give_up "a deploy to this directory has not ended"
 
+# Volumes are of a name too.
+foreign=$(stack_foreign) || give_up "the containers of the server could not be listed"
+[ -z "$foreign" ] || give_up "another stack has the name of this one, and with it its volumes: $(printf '%s\n' "$foreign" | head -n 1 | sed "s/$tab/, container /")"
+
 printf 'step\tverify\n'
 for name in $(about restore | cut -f 1); do
   line=$(awk -F '\t' -v name="$name" '$1 == "data" && $2 == name' "$backups/$backup/manifest" 2>/dev/null)
@@ -57,7 +62,7 @@ exec 7>>.berth/stopping
 flock -w 300 7 || give_up "an earlier backup or restore here has not ended"
 # shellcheck disable=SC2034 # Parts read it.
 backup_file=$(stack_file)
-project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+project=$(stack_ps '{{.Label "com.docker.compose.project"}}' -a | sort -u | head -n 1)
 rfield() { about restore | awk -F '\t' -v name="$1" -v number="$2" '$1 == name { print $number }'; }
 # Unpacks beside the content of a volume and takes its place by renaming; the content before it stays beside it until the
 # end of the restore.

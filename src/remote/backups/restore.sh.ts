@@ -62,6 +62,40 @@ stack_own=$((stack_own - 1))
 done
 compose "$@"
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 sudo_text='unset berth_password berth_ignores
 IFS= read -r berth_password || :
 berth_user=$(id -u)
@@ -158,21 +192,63 @@ stack_own=$((stack_own - 1))
 done
 compose "$@"
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '\\''%s\\n'\\'' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '\\''%s\\t%s\\n'\\'' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '\\''%s\\n'\\'' "$stack_all" | sed -n '\\''s/^\\.	//p'\\''
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '\\''%s\\n'\\'' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '\\''[:upper:]'\\'' '\\''[:lower:]'\\'' | LC_ALL=C tr -cd '\\''a-z0-9_\\n-'\\'' | sed -e p -e '\\''s/^[_-]*//'\\'' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\''\\t'\\'' -v names="$(printf '\\''%s\\n'\\'' "$1" | tr '\\''\\n'\\'' '\\'' '\\'')" '\\''
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'\\''
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '\\''%s\\n'\\'' "$stack_all" | sed -n '\\''s/^\\.	\\([^	]*\\)	.*/\\1/p'\\''; sed -n '\\''s/^project	//p'\\'' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '\\''%s\\n'\\'' "$stack_all" | foreign_among "$stack_is"
+}
 docker_ids() {
-as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
---filter "label=com.docker.compose.service=$1" --format '\\''{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}'\\'' </dev/null |
+stack_ps '\\''{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}'\\'' -a --filter "label=com.docker.compose.service=$1" |
 awk '\\''$2 != "True"'\\''
 }
 is_up() { docker_ids "$1" | awk '\\''$3 == "Up" { up = 1 } END { exit !up }'\\''; }
+act_on() {
+act=$1
+act_file=$2
+shift 2
+if [ -z "$(stack_foreign)" ]; then compose_stack "$act_file" "$act" "$@" </dev/null; return; fi
+as_root docker "$act" $(for service do docker_ids "$service" | cut -d '\\'' '\\'' -f 1; done) </dev/null
+}
 start_stopped() {
 [ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
 { IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
 stopped_services=$(tail -n +3 .berth/stopped | tr '\\''\\n'\\'' '\\'' '\\'')
+start_foreign=$(stack_foreign)
 for pause in 1 2 4 0; do
-start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+start_words=$(act_on start "$stopped_file" $stopped_services 2>&1)
 down=
 for service in $stopped_services; do is_up "$service" || down="$down $service"; done
 [ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+[ -z "$start_foreign" ] || { sleep "$pause"; continue; }
 start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
 sleep "$pause"
 done
@@ -204,20 +280,28 @@ attempts=$((\${attempts:-0} + 1))
 sleep 15
 done'
 docker_ids() {
-as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" \\
---filter "label=com.docker.compose.service=$1" --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' </dev/null |
+stack_ps '{{.ID}} {{.Label "com.docker.compose.oneoff"}} {{.Status}}' -a --filter "label=com.docker.compose.service=$1" |
 awk '$2 != "True"'
 }
 is_up() { docker_ids "$1" | awk '$3 == "Up" { up = 1 } END { exit !up }'; }
+act_on() {
+act=$1
+act_file=$2
+shift 2
+if [ -z "$(stack_foreign)" ]; then compose_stack "$act_file" "$act" "$@" </dev/null; return; fi
+as_root docker "$act" $(for service do docker_ids "$service" | cut -d ' ' -f 1; done) </dev/null
+}
 start_stopped() {
 [ -s .berth/stopped ] || { rm -f .berth/stopped; return 0; }
 { IFS= read -r compose_kind && IFS= read -r stopped_file; } <.berth/stopped
 stopped_services=$(tail -n +3 .berth/stopped | tr '\\n' ' ')
+start_foreign=$(stack_foreign)
 for pause in 1 2 4 0; do
-start_words=$(compose_stack "$stopped_file" start $stopped_services 2>&1 </dev/null)
+start_words=$(act_on start "$stopped_file" $stopped_services 2>&1)
 down=
 for service in $stopped_services; do is_up "$service" || down="$down $service"; done
 [ -n "$down" ] || { rm -f .berth/stopped; return 0; }
+[ -z "$start_foreign" ] || { sleep "$pause"; continue; }
 start_words=$(compose_stack "$stopped_file" up -d --no-deps --no-recreate --no-build $down 2>&1 </dev/null) && { rm -f .berth/stopped; return 0; }
 sleep "$pause"
 done
@@ -278,7 +362,7 @@ done
 noted=$(tail -n +3 .berth/stopped 2>/dev/null)
 printf '%s\\n' "$compose_kind" "$backup_file" $noted $to_stop | cat >.berth/stopped 2>/dev/null || { because "so .berth/stopped could not be noted: is the disk full?"; rm -f .berth/stopped; return 1; }
 start_guard
-said=$(compose_stack "$backup_file" stop $to_stop 2>&1 </dev/null) || {
+said=$(act_on stop "$backup_file" $to_stop 2>&1) || {
 because "$to_stop could not be stopped: $(printf '%s\\n' "$said" | tail -n 1)"
 start_stopped >/dev/null
 return 1
@@ -309,7 +393,7 @@ volume=$(as_root docker volume ls -q --filter "label=com.docker.compose.project=
 volume=$(as_root docker inspect --type container --format '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name}}{{end}}{{end}}' $(all_containers) 2>/dev/null </dev/null | grep -xF -e "$1" | head -n 1)
 [ -n "$volume" ]
 }
-all_containers() { as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" </dev/null; }
+all_containers() { stack_ps '{{.ID}}' -a; }
 known_volumes() {
 as_root docker volume ls --filter "label=com.docker.compose.project=$project" --format '{{.Label "com.docker.compose.volume"}}' </dev/null | sort -u | head -n 20 | tr '\\n' ' ' | sed -e 's/ $//' -e 's/ /, /g'
 }
@@ -399,7 +483,7 @@ swap_back || { because "what an earlier restore has replaced could not be put ba
 restarted=$(start_stopped) || { because "$restarted"; return 1; }
 rm -rf "$backups/.new"
 backup_file=$(stack_file compose.yml)
-project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+project=$(stack_ps '{{.Label "com.docker.compose.project"}}' -a | sort -u | head -n 1)
 if [ -z "$project" ] || [ -z "$backup_file" ]; then
 [ -z "$lenient" ] || { printf 'nothing\\n'; return 0; }
 because "no stack has containers in $here"
@@ -468,6 +552,8 @@ as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || e
 find_compose
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || give_up "a deploy to this directory has not ended"
+foreign=$(stack_foreign) || give_up "the containers of the server could not be listed"
+[ -z "$foreign" ] || give_up "another stack has the name of this one, and with it its volumes: $(printf '%s\\n' "$foreign" | head -n 1 | sed "s/$tab/, container /")"
 printf 'step\\tverify\\n'
 for name in $(about restore | cut -f 1); do
 line=$(awk -F '\\t' -v name="$name" '$1 == "data" && $2 == name' "$backups/$backup/manifest" 2>/dev/null)
@@ -488,7 +574,7 @@ printf 'step\\trestore\\n'
 exec 7>>.berth/stopping
 flock -w 300 7 || give_up "an earlier backup or restore here has not ended"
 backup_file=$(stack_file)
-project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+project=$(stack_ps '{{.Label "com.docker.compose.project"}}' -a | sort -u | head -n 1)
 rfield() { about restore | awk -F '\\t' -v name="$1" -v number="$2" '$1 == name { print $number }'; }
 replace_as_root() {
 beside=$(dirname "$data")

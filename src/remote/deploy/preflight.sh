@@ -1,18 +1,21 @@
 #!/bin/sh
-# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: prints everything that a deploy
-# needs to know about the server, one fact per line: Docker, compose, disks, the ports that containers publish, the
-# images with these names, and files, whose NUL-terminated names are on stdin: a name that begins with `?` is only looked
-# for. Directories in the place of files are told.
+# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE PROJECT NAME…: prints everything that a
+# deploy needs to know about the server, one fact per line: Docker, compose, disks, the ports that containers publish,
+# the images with these names, and files, whose NUL-terminated names are on stdin: a name that begins with `?` is only
+# looked for. Directories in the place of files are told.
 # Four arguments are yes or no: THOROUGH runs docker-compose 1.x for its version, LAYERS lists the layers of at most
 # MOST images, FILES hashes the files, and THROUGH-SUDO says that as_root uses sudo. For a plan, COMPOSE-FILE is not
 # empty: then also prints the current release, the containers of the directory, the texts of that file and .env, and
 # the addresses of the server.
+# PROJECT is the name of the stack, empty if compose derives it from the directory: containers of other directories whose
+# stack has that name are told.
 # Compose is the slowest to answer, so it runs in parallel. Its facts from the last deploy are reused while the program
 # is the same; a docker-compose written in Python is taken for 1.x without running it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/revision.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 tab=$(printf '\t')
 path=$(path_of "$1")
 printf 'revision\t%s\n' "$(deploy_revision "$path/.berth")"
@@ -30,13 +33,18 @@ files=$4
 through_sudo=$5
 most=$6
 planned=$7
-shift 7
+project=$8
+shift 8
 beside() {
   find_compose
   printf 'compose\t%s\t%s\n' "$compose_kind" "$compose_version"
   name_ids "$@" | sed "s/^/image$tab/"
-  as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
-    sed "s/^/port$tab/"
+  # Ports of containers without a stack, too.
+  # shellcheck disable=SC2034 # For these functions.
+  stack_here=$path
+  others=$(stack_places "{{.Label \"com.docker.compose.project\"}}$tab{{.Names}}$tab{{.Ports}}" -a 2>/dev/null)
+  printf '%s\n' "$others" | awk -F '\t' '$1 != "." && $4 != "" { print "port\t" $3 "|" $4 "|" $1 }'
+  printf '%s\n' "$others" | foreign_among "$(stack_names "$project")" | sed "s/^/foreign$tab/"
 }
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
@@ -97,7 +105,7 @@ stack() {
   # Skips networks of containers, whose addresses are the same on many servers.
   PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
     awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\/.*/, "", $4); print "address\t" $4 }'
-  ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+  ids=$(stack_ps '{{.ID}}' -a) || return 0
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
     sed "s/^/stack$tab/"

@@ -101,6 +101,40 @@ as_root docker image ls "$@" </dev/null
 }
 list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
 deploy_revision() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 tab=$(printf '\\t')
 path=$(path_of "$1")
 printf 'revision\\t%s\\n' "$(deploy_revision "$path/.berth")"
@@ -118,13 +152,16 @@ files=$4
 through_sudo=$5
 most=$6
 planned=$7
-shift 7
+project=$8
+shift 8
 beside() {
 find_compose
 printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
 name_ids "$@" | sed "s/^/image$tab/"
-as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
-sed "s/^/port$tab/"
+stack_here=$path
+others=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}$tab{{.Names}}$tab{{.Ports}}" -a 2>/dev/null)
+printf '%s\\n' "$others" | awk -F '\\t' '$1 != "." && $4 != "" { print "port\\t" $3 "|" $4 "|" $1 }'
+printf '%s\\n' "$others" | foreign_among "$(stack_names "$project")" | sed "s/^/foreign$tab/"
 }
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
 info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.OSType}}/{{.Architecture}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
@@ -176,7 +213,7 @@ done
 { noted variables | grep . || echo .env; } | while IFS= read -r name; do told env "./$name"; done
 PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
 awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\\/.*/, "", $4); print "address\\t" $4 }'
-ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+ids=$(stack_ps '{{.ID}}' -a) || return 0
 [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
 sed "s/^/stack$tab/"
 }

@@ -15,12 +15,47 @@ contains=$7
 bytes=$8
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
 case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
+as_root() { "$@"; }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '\\''%s\\n'\\'' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '\\''%s\\t%s\\n'\\'' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '\\''%s\\n'\\'' "$stack_all" | sed -n '\\''s/^\\.	//p'\\''
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '\\''%s\\n'\\'' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '\\''[:upper:]'\\'' '\\''[:lower:]'\\'' | LC_ALL=C tr -cd '\\''a-z0-9_\\n-'\\'' | sed -e p -e '\\''s/^[_-]*//'\\'' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\''\\t'\\'' -v names="$(printf '\\''%s\\n'\\'' "$1" | tr '\\''\\n'\\'' '\\'' '\\'')" '\\''
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'\\''
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '\\''%s\\n'\\'' "$stack_all" | sed -n '\\''s/^\\.	\\([^	]*\\)	.*/\\1/p'\\''; sed -n '\\''s/^project	//p'\\'' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '\\''%s\\n'\\'' "$stack_all" | foreign_among "$stack_is"
+}
+[ "$kind" != stack ] || cd "$target" || exit 1
 list() {
 case $kind in
 stack)
-docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \\
---format '\\''{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}'\\'' </dev/null |
-awk -F '\\''|'\\'' -v only="$only" '\\''$2 != "True" && (only == "" || $3 == only) { print $1 }'\\''
+all=$(stack_ps '\\''{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}'\\'' -a) || return 1
+printf '\\''%s\\n'\\'' "$all" | awk -F '\\''|'\\'' -v only="$only" '\\''NF && $2 != "True" && (only == "" || $3 == only) { print $1 }'\\''
 ;;
 *) docker inspect --type container --format '\\''{{.Id}}'\\'' "$target" </dev/null ;;
 esac
@@ -33,8 +68,7 @@ printf '\\''%s\\n'\\'' "\${service:-$name}" | tr -cd '\\''A-Za-z0-9._\\n-'\\''
 }
 numbered() {
 [ "$kind" = stack ] || return 0
-docker ps -a --filter "label=com.docker.compose.project.working_dir=$target" \\
---format '\\''{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}'\\'' </dev/null |
+stack_ps '\\''{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}'\\'' -a |
 awk -F '\\''|'\\'' '\\''$1 != "True" && !(($2, $3) in seen) { seen[$2, $3] = 1; if (++count[$2] == 2) print $2 }'\\''
 }
 label_of() {
@@ -112,11 +146,13 @@ eval "follower_$1=$!"
 }
 for id in $ids; do follow "$id" "$now"; done
 case $kind in
-stack) filter=label=com.docker.compose.project.working_dir=$target ;;
+stack) filter=label=com.docker.compose.project.working_dir ;;
 *) filter=container=$target ;;
 esac
-docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '\\''{{.ID}}'\\'' </dev/null |
-while read -r id; do
+docker events --since "$now" --filter type=container --filter event=start --filter "$filter" \\
+--format '\\''{{.ID}} {{index .Actor.Attributes "com.docker.compose.project.working_dir"}}'\\'' </dev/null |
+while read -r id place; do
+[ "$kind" != stack ] || [ "$place" -ef . ] || continue
 [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
 ended=$(docker inspect --type container --format '\\''{{.State.FinishedAt}}'\\'' "$id" 2>/dev/null </dev/null)
 case $ended in "" | 0001-*) ended=$now ;; esac

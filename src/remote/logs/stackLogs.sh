@@ -12,6 +12,7 @@
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/parseTime.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 path=$(path_of "$1")
 if ! cd "$path" 2>/dev/null; then
   why=$(LC_ALL=C ls -d "$path/." 2>&1)
@@ -33,9 +34,8 @@ containing() {
 stamps='s/^\([^|]*|\) [0-9-]*T[0-9:.]*Z/\1/'
 [ "$5" != yes ] || stamps=
 # PREFIX=LABEL for each form of prefix of each container.
-labels=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format \
-  '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' \
-  </dev/null 2>/dev/null | LC_ALL=C awk -F '|' '
+labels=$(stack_ps '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null |
+  LC_ALL=C awk -F '|' '
     $5 != "True" && $3 != "" { if (!(($3, $4) in seen)) count[$3]++; seen[$3, $4] = 1; line[NR] = $0 }
     END {
       for (at in line) {
@@ -48,17 +48,21 @@ labels=$(as_root docker ps -a --filter "label=com.docker.compose.project.working
         if (index(is[1], is[2] "-") == 1) print substr(is[1], length(is[2]) + 2) "=" label
       }
     }' | tr '\n' ' ')
+# Compose prints the lines of another stack of the same name too.
+only_known=
+[ -z "$(stack_foreign 2>/dev/null)" ] || only_known=yes
 exec 4>&1
 code=$({
   { compose_stack "" logs --no-color --timestamps --tail "$tail" ${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
     LC_ALL=C sed -n '/^[^|]*| [0-9]\{4\}-[0-9-]*T[0-9:.]*Z/p' |
-    LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" '
+    LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" -v known="$only_known" '
       BEGIN { for (at = split(labels, all, " "); at > 0; at--) { split(all[at], is, "="); label[is[1]] = is[2] } }
       since != "" && substr($2, 2, length(since) - 1) < substr(since, 1, length(since) - 1) { next }
       until != "" && substr($2, 2, length(until) - 1) > substr(until, 1, length(until) - 1) { next }
       {
         prefix = $1
         sub(/ *$/, "", prefix)
+        if (known != "" && !(prefix in label)) next
         print (prefix in label ? label[prefix] : prefix) " " substr($0, index($0, "|"))
       }' |
     containing |

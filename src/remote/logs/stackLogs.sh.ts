@@ -68,6 +68,40 @@ case $1 in
 *) printf '%s\\n' "$1" ;;
 esac
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 path=$(path_of "$1")
 if ! cd "$path" 2>/dev/null; then
 why=$(LC_ALL=C ls -d "$path/." 2>&1)
@@ -88,9 +122,8 @@ if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains"; else cat; fi
 }
 stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'
 [ "$5" != yes ] || stamps=
-labels=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format \\
-'{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' \\
-</dev/null 2>/dev/null | LC_ALL=C awk -F '|' '
+labels=$(stack_ps '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null |
+LC_ALL=C awk -F '|' '
 $5 != "True" && $3 != "" { if (!(($3, $4) in seen)) count[$3]++; seen[$3, $4] = 1; line[NR] = $0 }
 END {
 for (at in line) {
@@ -103,17 +136,20 @@ print is[3] "-" is[4] "=" label
 if (index(is[1], is[2] "-") == 1) print substr(is[1], length(is[2]) + 2) "=" label
 }
 }' | tr '\\n' ' ')
+only_known=
+[ -z "$(stack_foreign 2>/dev/null)" ] || only_known=yes
 exec 4>&1
 code=$({
 { compose_stack "" logs --no-color --timestamps --tail "$tail" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
 LC_ALL=C sed -n '/^[^|]*| [0-9]\\{4\\}-[0-9-]*T[0-9:.]*Z/p' |
-LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" '
+LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" -v known="$only_known" '
 BEGIN { for (at = split(labels, all, " "); at > 0; at--) { split(all[at], is, "="); label[is[1]] = is[2] } }
 since != "" && substr($2, 2, length(since) - 1) < substr(since, 1, length(since) - 1) { next }
 until != "" && substr($2, 2, length(until) - 1) > substr(until, 1, length(until) - 1) { next }
 {
 prefix = $1
 sub(/ *$/, "", prefix)
+if (known != "" && !(prefix in label)) next
 print (prefix in label ? label[prefix] : prefix) " " substr($0, index($0, "|"))
 }' |
 containing |

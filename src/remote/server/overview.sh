@@ -2,6 +2,7 @@
 # overview.sh: prints the state of every stack on a server at once. Stdin has one remote path per line. Prints:
 # `home` with the user's home directory;
 # a `container` line for each compose container with its status, ports, names and its stack's directory;
+# a `link` line for each of these directories that leads over a link, with its real path and the path;
 # an `asked` line for each path that is a directory, with its number and real path;
 # a `release` line for each of these directories with its current release;
 # a `disk` line for the file system of ~/containers, and for that of Docker, with its size and free space in KiB, and
@@ -36,6 +37,9 @@ while IFS= read -r given; do
   release_in "$real"
 done
 printf '%s\n' "$list" | cut -f 5- | sort -u | while IFS= read -r directory; do
+  real=$(cd "$directory" 2>/dev/null && pwd -P) || real=$directory
+  case $real in *"$tab"*) real=$directory ;; esac
   [ ! -d "$directory" ] || release_in "$directory"
+  [ "$real" = "$directory" ] || printf 'link\t%s\t%s\n' "$real" "$directory"
 done
 exit 0

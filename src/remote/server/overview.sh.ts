@@ -46,7 +46,10 @@ printf 'asked\\t%s\\t%s\\n' "$number" "$real"
 release_in "$real"
 done
 printf '%s\\n' "$list" | cut -f 5- | sort -u | while IFS= read -r directory; do
+real=$(cd "$directory" 2>/dev/null && pwd -P) || real=$directory
+case $real in *"$tab"*) real=$directory ;; esac
 [ ! -d "$directory" ] || release_in "$directory"
+[ "$real" = "$directory" ] || printf 'link\\t%s\\t%s\\n' "$real" "$directory"
 done
 exit 0
 `

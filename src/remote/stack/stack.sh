@@ -9,6 +9,7 @@
 # is lost.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/stackContainers.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
 . "$(dirname "$0")/../lib/releaseNumbers.sh"
@@ -19,8 +20,7 @@ cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
 here=$(pwd -P)
 tab=$(printf '\t')
 ids() {
-  as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \
-    --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+  stack_all=$(stack_ps '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' -a) && printf '%s\n' "$stack_all" | awk 'NF && $2 != "True" { print $1 }'
 }
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
@@ -60,9 +60,18 @@ to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\n' "$said" >&2; retu
 by_compose() { to_its_end compose_stack "$file" "$@"; }
 # shellcheck disable=SC2086 # A list of ids.
 by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
-case $action:$file in
-  stop:?* | restart:?*) set -- by_compose "$action" ;;
-  start:?*) set -- by_compose up -d --no-build --no-recreate ;;
+foreign=$(stack_foreign) || exit 1
+# Stops what compose leaves running: containers of services that its file no longer names.
+# shellcheck disable=SC2317 # Called as "$@".
+stop_all() { by_compose stop && by_docker stop; }
+case $action:$foreign:$file in
+  start:?*:*)
+    printf '%s\n' "$foreign" | sed "s/^/foreign$tab/"
+    show
+    exit 1 ;;
+  stop::?*) set -- stop_all ;;
+  restart::?*) set -- by_compose restart ;;
+  start::?*) set -- by_compose up -d --no-build --no-recreate ;;
   *) set -- by_docker "$action" ;;
 esac
 if [ "$action" != remove ]; then
@@ -75,10 +84,17 @@ if [ "$action" != remove ]; then
   exit 0
 fi
 
-if [ -n "$file" ]; then
-  if [ "$volumes" = yes ]; then by_compose down -v; else by_compose down; fi || { show; exit 1; }
+with_volumes=
+[ "$volumes" != yes ] || with_volumes=-v
+if [ -n "$foreign" ]; then
+  # They are of a name too.
+  [ -z "$with_volumes" ] || printf '%s\n' "$foreign" | sed "s/^/foreign$tab/"
+elif [ -n "$file" ]; then
+  # Containers that the compose file no longer names hold its networks.
+  # shellcheck disable=SC2086 # None or one word.
+  by_compose down --remove-orphans $with_volumes || { show; exit 1; }
 fi
-# Containers that the compose file no longer names, or that have no compose file.
+# Those, and all where there is no compose file, or where compose would take down another stack too.
 containers=$(ids) || exit 1
 by_docker rm -f || { show; exit 1; }
 containers=$(ids) || exit 1

@@ -62,6 +62,40 @@ stack_own=$((stack_own - 1))
 done
 compose "$@"
 }
+stack_places() {
+stack_format="{{.Label \\"com.docker.compose.project.working_dir\\"}}	$1"
+shift
+stack_listed=$(as_root docker ps --no-trunc "$@" --format "$stack_format" </dev/null) || return 1
+printf '%s\\n' "$stack_listed" | while IFS= read -r stack_line; do
+stack_place=\${stack_line%%	*}
+case $stack_place in
+/*) [ ! "$stack_place" -ef "\${stack_here:-.}" ] || stack_place=. ;;
+*) stack_place= ;;
+esac
+printf '%s\\t%s\\n' "$stack_place" "\${stack_line#*	}"
+done
+}
+stack_ps() {
+stack_all=$(stack_places "$@") || return 1
+printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
+}
+stack_names() {
+if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
+else
+basename "\${stack_here:-$PWD}"
+(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+}
+foreign_among() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
+}
+stack_foreign() {
+stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
+printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
+}
 docker_quietly() { as_root docker "$@" </dev/null >/dev/null 2>&1; }
 name_ids() {
 [ "$#" -gt 0 ] || return 0
@@ -155,8 +189,7 @@ cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
 here=$(pwd -P)
 tab=$(printf '\\t')
 ids() {
-as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \\
---format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+stack_all=$(stack_ps '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' -a) && printf '%s\\n' "$stack_all" | awk 'NF && $2 != "True" { print $1 }'
 }
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
 if [ "$action" = settled ] && [ -e .berth/activation ]; then
@@ -189,9 +222,16 @@ fi
 to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\\n' "$said" >&2; return 1; }; }
 by_compose() { to_its_end compose_stack "$file" "$@"; }
 by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
-case $action:$file in
-stop:?* | restart:?*) set -- by_compose "$action" ;;
-start:?*) set -- by_compose up -d --no-build --no-recreate ;;
+foreign=$(stack_foreign) || exit 1
+stop_all() { by_compose stop && by_docker stop; }
+case $action:$foreign:$file in
+start:?*:*)
+printf '%s\\n' "$foreign" | sed "s/^/foreign$tab/"
+show
+exit 1 ;;
+stop::?*) set -- stop_all ;;
+restart::?*) set -- by_compose restart ;;
+start::?*) set -- by_compose up -d --no-build --no-recreate ;;
 *) set -- by_docker "$action" ;;
 esac
 if [ "$action" != remove ]; then
@@ -203,8 +243,12 @@ esac
 show
 exit 0
 fi
-if [ -n "$file" ]; then
-if [ "$volumes" = yes ]; then by_compose down -v; else by_compose down; fi || { show; exit 1; }
+with_volumes=
+[ "$volumes" != yes ] || with_volumes=-v
+if [ -n "$foreign" ]; then
+[ -z "$with_volumes" ] || printf '%s\\n' "$foreign" | sed "s/^/foreign$tab/"
+elif [ -n "$file" ]; then
+by_compose down --remove-orphans $with_volumes || { show; exit 1; }
 fi
 containers=$(ids) || exit 1
 by_docker rm -f || { show; exit 1; }

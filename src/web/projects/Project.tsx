@@ -131,8 +131,8 @@ const mostNamed = 6
 
 const Pending = ({ plan: { data }, project: { name } }: PartProps) => {
   if (data === undefined) return null
-  const { files, images } = filterChangedParts(data)
-  const names = [...files, ...images].map((part) => part.name)
+  const { files, images, removed } = filterChangedParts(data)
+  const names = [...files, ...images, ...removed].map((part) => part.name)
   if (names.length === 0) return null
   return (
     <p className="note warn pending">

@@ -181,7 +181,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, targets, parallel, compose, profiles, envFiles, projectName, data, files, healthTimeout, pull, onUnhealthy, bridged, hooks, secrets, build, backups, environments, requireEnvironment, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, targets, parallel, compose, profiles, envFiles, projectName, keepOrphans, data, files, healthTimeout, pull, onUnhealthy, bridged, hooks, secrets, build, backups, environments, requireEnvironment, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",

@@ -27,6 +27,8 @@ const expectedOf = (text: string) =>
     }
   })))
 
+const place = { remotePath: "~/containers/shop", server: "Main" }
+
 describe("what the server's Compose has to make of the files", () => {
   it.effect("are services by their profiles, their images, and paths of the project", () =>
     Effect.gen(function*() {
@@ -50,7 +52,7 @@ describe("what the server's Compose has to make of the files", () => {
     }))
 
   it("ends in an error that names each difference, and the state of the server", () => {
-    const error = makeCompareFailure("Main", "differs\tadded\tworker\ndiffers\timage\tweb\ta:1\ta:2\n", "Nothing runs")
+    const error = makeCompareFailure(place, "differs\tadded\tworker\ndiffers\timage\tweb\ta:1\ta:2\n", "Nothing runs")
     expect(error).toMatchObject({
       _tag: "ComposeDiffers",
       differences: [
@@ -60,6 +62,10 @@ describe("what the server's Compose has to make of the files", () => {
     })
     expect(error.message).toContain("Compose on \"Main\" reads the compose files otherwise than the plan: it has the")
     expect(error.message).toContain("Nothing runs")
-    expect(makeCompareFailure("Main", "app.env not found", "")).toMatchObject({ _tag: "DeployFailed", step: "config" })
+    expect(makeCompareFailure(place, "foreign\t/srv/shop\tshop_web_1\tshop\n", "Nothing runs").message).toContain(
+      "another stack on \"Main\" has the name of this one, \"shop\", so that Compose would take its containers for this one's: " +
+        "shop_web_1 in /srv/shop. Give"
+    )
+    expect(makeCompareFailure(place, "app.env not found", "")).toMatchObject({ _tag: "DeployFailed", step: "config" })
   })
 })

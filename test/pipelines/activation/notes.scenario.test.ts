@@ -67,7 +67,7 @@ describe("the containers of a stack", () => {
         })
       }
       expect((yield* deployAs("one")).body).toMatchObject({ healthy: true })
-      expect(readFileSync(join(place, ".berth", "project"), "utf8")).toBe("one\n")
+      expect(readFileSync(join(place, ".berth", "containers"), "utf8").trim().split("\n")).toHaveLength(1)
       docker("stop", "one-web-1")
       const [id = ""] = docker("ps", "-aq", "--no-trunc", "--filter", "name=one-web-1")
       const state = join(world.standIns.env.BERTH_SANDBOX_STATE, "docker", "containers", id)
@@ -77,6 +77,6 @@ describe("the containers of a stack", () => {
 
       docker("rm", "one-web-1")
       expect((yield* deployAs("two")).body).toMatchObject({ healthy: true })
-      expect(readFileSync(join(place, ".berth", "project"), "utf8")).toBe("two\n")
+      expect(readFileSync(join(place, ".berth", "containers"), "utf8").trim().split("\n")).toHaveLength(1)
     }))
 })

@@ -65,9 +65,9 @@ describe.each(shells)("a plan of a deploy, in $name", (shell) => {
         expect(changes(next.files)).toEqual({ ".env": "removed", "compose.yml": "changed", "conf/a b'c": "same" })
         expect(next.images).toMatchObject([{ name: "shop:latest", change: "changed" }])
         expect(next.images[0]?.bytesToSend).toBeLessThan(10_000)
-        expect(changes(next.services)).toEqual({ api: "create", web: "keep" })
+        expect(changes(next.services)).toEqual({ api: "create", web: "remove" })
         expect(next.warnings).toEqual([
-          "the service web has containers there and is not in compose.yml: they stay as they are"
+          "the service web has containers there and is not in compose.yml: they are removed (\"keepOrphans\": true in container.json keeps them)"
         ])
         expect(next.bytesToSend).toBeLessThan(next.bytesTotal)
       }),
@@ -85,7 +85,7 @@ describe("a plan of a deploy", () => {
         const other = join(home, "containers/other")
         yield* program(
           "docker",
-          `case "$*" in *.Ports*) echo 'other-web-1|0.0.0.0:8080->80/tcp, [::]:8080->80/tcp|${other}' ;; ` +
+          `case "$*" in *.Ports*) printf '${other}\\tother\\tother-web-1\\t0.0.0.0:8080->80/tcp, [::]:8080->80/tcp\\n' ;; ` +
             "*) exec \"$STAND_INS/docker\" \"$@\" ;; esac"
         )
         const service = (ports: string) =>

@@ -19,6 +19,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   api: "",
   deployed: [],
   taken: [],
+  foreign: [],
   serverImages: [],
   ...overrides
 })

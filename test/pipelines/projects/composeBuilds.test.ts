@@ -2,13 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { formatDockerBuild } from "../../../src/pipelines/build/buildImages.ts"
 import { readComposeFile } from "../../../src/pipelines/projects/compose.ts"
-import {
-  findBuildSections,
-  findComposeProjectName,
-  formatDefaultNames,
-  projectNameAt
-} from "../../../src/pipelines/projects/composeBuilds.ts"
+import { findBuildSections } from "../../../src/pipelines/projects/composeBuilds.ts"
 import { listPrograms, requireTrust } from "../../../src/pipelines/projects/programs.ts"
+import { findComposeProjectName } from "../../../src/pipelines/projects/stackNames.ts"
 import { CurrentCaller } from "../../../src/services/access/Caller.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { formatTrustedName, ProjectTrust } from "../../../src/services/ProjectTrust.ts"
@@ -163,14 +159,6 @@ describe("build sections of a compose file", () => {
       expect((yield* sectionsOf(compose))[0]?.platform).toBe("linux/arm64")
       expect((yield* sectionsOf(compose, { build: { platform: "linux/amd64" } }))[0]?.platform).toBe("linux/amd64")
     }))
-
-  it("have the image names that either generation of compose gives them", () => {
-    expect(formatDefaultNames(projectNameAt("~/containers/My Shop.2/"), "web")).toEqual({
-      v1: "myshop2_web:latest",
-      v2: "myshop2-web:latest"
-    })
-    expect(formatDefaultNames("_a-B_", "web").v2).toBe("a-b_-web:latest")
-  })
 })
 
 describe("trust in builds of a compose file", () => {

@@ -90,7 +90,7 @@ describe.each(shells)("a rollback, in $name", (shell) => {
 })
 
 describe("a rollback", () => {
-  // chooseRelease.test.ts covers the choice of the release too.
+  // releases.test.ts covers the choice of the release too.
   it.scopedLive.runIf(slow)(
     "goes to the release that is named, on containerd's store too",
     () =>

@@ -65,7 +65,7 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
         expect(existsSync(join(remote, "own.txt"))).toBe(true)
         expect(["compose.yml", ".env", ".berth"].filter((name) => existsSync(join(remote, name)))).toEqual([])
         const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
-        expect(asked).toContain("compose -f compose.yml down")
+        expect(asked).toContain("compose -f compose.yml down --remove-orphans")
         for (const action of actions) {
           expect(yield* Effect.flip(does(action))).toMatchObject({ _tag: "StackMissing", status: 404 })
         }
@@ -84,7 +84,7 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
         const { message } = yield* does("remove", { volumes: true })
         expect(message).toMatch(/Its volumes went with it; data\/ stays\.$/)
         expect((yield* standIns.dockerCalls).map(({ args }) => args.join(" "))).toContain(
-          "compose -f compose.yml down -v"
+          "compose -f compose.yml down --remove-orphans -v"
         )
         expect(existsSync(remote)).toBe(false)
       }),
@@ -293,7 +293,7 @@ describe("what a server refuses to do to a stack", () => {
       yield* deployed
       yield* program(
         "docker",
-        `case $* in *" stop"|*" down") echo "it is bolted down" >&2; exit 1 ;; esac\nexec "$STAND_INS/docker" "$@"`
+        `case $* in *" stop"|*" down"*) echo "it is bolted down" >&2; exit 1 ;; esac\nexec "$STAND_INS/docker" "$@"`
       )
       for (const action of ["stop", "remove"] as const) {
         expect(yield* Effect.flip(does(action))).toMatchObject({

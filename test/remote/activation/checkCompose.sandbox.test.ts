@@ -99,8 +99,7 @@ describe("the comparison of what Compose renders with the plan", () => {
   const run = (kind: "v1" | "v2", lines: ReadonlyArray<string>, rendered: string, code = 0) => {
     const stub = [
       "tab=$(printf '\\t'); staged=.berth/staged; manifest=; check_warning=",
-      "note_brought() { :; }; restore_names() { :; }",
-      "failed() { printf 'failed %s\\n%s\\n' \"$*\" \"$said\"; exit 1; }",
+      "refuse_start() { printf 'failed config yes\\n%s\\n' \"$said\"; exit 1; }",
       "compose_stack() { { cat compose.yml; ls -A; } >../seen; printf '%s' \"$RENDERED\" | sed \"s,@,$(pwd),\"; [ \"$CODE\" = 0 ] || echo \"$(pwd)/app.env not found\" >&2; return \"$CODE\"; }",
       script,
       "check_begin; wait; check_end; printf 'same %s\\n' \"$check_warning\""

@@ -19,7 +19,8 @@ case $* in
   "compose version --short") echo 2.32.4 ;;
   "image inspect"*) echo sha256:old ;;
   "ps -aq"*) exit 1 ;;
-  "ps -a "*) echo "c1 app" ;;
+  "ps --no-trunc -a "*Names*) printf '%s\\tapp\\tapp-web-1\\tc1\\tweb\\tFalse\\n' "$PWD" ;;
+  "ps --no-trunc -a "*) printf '%s\\tc1\\tapp\\tweb\\n' "$PWD" ;;
   "inspect --type container --format {{if"*) echo "sha256:old app:1 c1 /app-web-1" ;;
   "compose -f compose.yml up -d") [ -e '${home}-cut' ] || cp -a '${home}' '${home}-cut' ;;
 esac

@@ -47,17 +47,22 @@ describe.each(shells)("the overview of a server in $name", (shell) => {
         ["Exited (1) 2 days ago", "HOME/containers/web"],
         ["Up 1 hour", "HOME/real"],
         ["Up 2 hours", "HOME/containers/other"],
-        ["Up 9 hours", ""]
+        ["Up 9 hours", ""],
+        ["Up 4 hours", "HOME/apps/over"]
       ])
       yield* plant(home, {
         "containers/web/.berth/current": "20260102-aa\n",
         "containers/other/.berth/current": "20260103-bb\n",
         "containers/evil/.berth/current": "$(touch RAN) x\n",
         "containers/quiet": { directory: true },
-        "real": { directory: true }
+        "real": { directory: true },
+        "disk/over/.berth/current": "20260104-cc\n"
       })
       yield* must(() => symlink("../real", join(home, "containers/linked")))
-      const asked = ["~/containers/web", "~/containers/linked", "~/containers/none", "~/containers/evil"]
+      // Compose 2 was called over one link; the project names another one.
+      yield* must(() => symlink("disk", join(home, "apps")))
+      yield* must(() => symlink("../disk/over", join(home, "containers/over")))
+      const asked = ["web", "linked", "none", "evil", "over"].map((name) => `~/containers/${name}`)
       const exit = yield* runHere(overviewCommand(asked, false), { shell, home, programs })
       expect({ code: exit.code, stderr: exit.stderr }).toEqual({ code: 0, stderr: "" })
       const stackAt = parseOverview(exit.stdout, asked)
@@ -72,6 +77,12 @@ describe.each(shells)("the overview of a server in $name", (shell) => {
         names: ["c2"],
         ports: ["0.0.0.0:2002->80/tcp"],
         release: null
+      })
+      expect(stackAt("~/containers/over")).toEqual({
+        statuses: ["Up 4 hours"],
+        names: ["c5"],
+        ports: ["0.0.0.0:2005->80/tcp"],
+        release: "20260104-cc"
       })
       // It was not asked for.
       expect(stackAt("~/containers/other")).toEqual({

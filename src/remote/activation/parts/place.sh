@@ -56,4 +56,16 @@ note_brought() {
     shift
   done
 }
+# Ends the deploy, before anything is replaced.
+refuse_start() {
+  rm -f .berth/foreign .berth/differences
+  note_brought 2>/dev/null
+  restore_names .berth/names
+  failed config yes
+}
+case $(cat .berth/foreign 2>/dev/null) in
+  surveyed) ;;
+  *surveyed) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
+  *) said=$(cat .berth/surveyed) && refuse_start ;;
+esac
 [ -z "$checking" ] || check_end

@@ -1,50 +1,5 @@
 # shellcheck shell=sh
-# Parses the arguments, and records the running containers and the image names, which a failure restores.
-# Ignores signals of a lost connection, so that nothing is left half done.
-trap '' HUP PIPE TERM
-# shellcheck disable=SC2034 # What calls sudo asks for it.
-berth_ignores=yes
-cd "$(path_of "$1")" || exit 1
-compose_kind=$2
-compose_version=$3
-compose_file=$4
-store=$5
-source=$6
-archive=$7
-format=$8
-expected=$9
-shift 9
-run=$1
-platform=$2
-files_staged=$3
-names=$4
-shift 4
-# Stdin begins with the size of the release's manifest, a line break and the manifest; other parts and an archive may
-# follow. read_part: reads such a part.
-read_part() {
-  part=
-  IFS= read -r part_size || :
-  case $part_size in "" | 0 | *[!0-9]*) return ;; esac
-  part=$(dd "bs=$part_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
-  part=${part%x}
-  # The caller disconnected before the part was complete.
-  [ "$(printf '%s' "$part" | wc -c)" -eq "$part_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; }
-}
-read_part
-manifest=$part
-tab=$(printf '\t')
-# about KEY: prints the manifest's values for a key, one per line.
-about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
-# With a `check` line, what the plan was made of follows, and the functions that compare it: checkCompose.sh.
-checking=$(about check)
-check_warning=
-if [ -n "$checking" ]; then
-  read_part
-  # shellcheck disable=SC2034 # For these functions.
-  check_expected=$part
-  read_part
-  eval "$part"
-fi
+# Records the running containers and the image names, which a failure restores.
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -114,38 +69,56 @@ containers() {
     *) compose_stack "$1" ps -aq 2>/dev/null </dev/null ;;
   esac
 }
-# Containers of the project that the last deploy started: asking Docker is faster than asking compose.
-known_containers() {
-  project=
-  [ ! -f .berth/project ] || IFS= read -r project <.berth/project
-  case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
-  known=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project=$project" 2>/dev/null </dev/null)
-  [ -n "$known" ] && printf '%s\n' "$known"
-}
-# Containers that compose has created in this directory, if they belong to a single project, whose name is recorded.
+# Containers of the stack in this directory, under the name of the new version: another name is another stack.
 containers_here() {
-  here=$(as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format '{{.ID}} {{.Label "com.docker.compose.project"}}' 2>/dev/null </dev/null)
-  project=$(printf '%s\n' "$here" | cut -d ' ' -f 2 | sort -u)
-  case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
-  printf '%s\n' "$project" >.berth/project
-  printf '%s\n' "$here" | cut -d ' ' -f 1
+  here=$(stack_ps "{{.Label \"com.docker.compose.project\"}}$tab{{.ID}}" -a 2>/dev/null) || return 1
+  here=$(printf '%s\n' "$here" | awk -F '\t' 'FILENAME != "-" { is[$0] = 1; next } $1 in is { print $2 }' .berth/called -)
+  [ -n "$here" ] && printf '%s\n' "$here"
+}
+# Lines of the survey about this directory: project, container, id, service, and True for one-off ones.
+surveyed_here() { printf '%s\n' "$listed" | sed -n "s/^\.$tab//p"; }
+# Names that compose gives the new version. The note of a release of an earlier version may lack that: then those of
+# what is there.
+new_names() {
+  if printf '%s\n' "$manifest" | grep -q "^called$tab"; then stack_names "$(about called)"
+  else
+    { about project; surveyed_here | cut -f 1; } | grep . || stack_names
+  fi | sort -u
+}
+# Containers of this stack whose service the new version does not have, unless they are to stay.
+list_orphans() {
+  [ "$(about orphans)" != keep ] && [ -n "$(about service)" ] || return 0
+  { about service | cut -f 2-; echo /; printf '%s\n' "$called"; echo /; surveyed_here; } | awk -F '\t' '
+    $0 == "/" { part++; next }
+    part == 0 { service[$0] = 1; next }
+    part == 1 { name[$0] = 1; next }
+    $5 != "True" && $1 in name && !($4 in service) { print $3 "\t" $4 }'
+}
+# Asks Docker once for all that is there: .berth/foreign has containers of another directory whose stack has a name of
+# this one, which compose would take for its own; .berth/owned and .berth/orphans those of this directory.
+survey() {
+  listed=$(stack_places "{{.Label \"com.docker.compose.project\"}}$tab{{.Names}}$tab{{.ID}}$tab{{.Label \"com.docker.compose.service\"}}$tab{{.Label \"com.docker.compose.oneoff\"}}" -a) || return 1
+  called=$(new_names)
+  printf '%s\n' "$called" | note called || return 1
+  surveyed_here | awk -F '\t' '{ print $3 "\t" $1 "\t" $4 }' | note owned && list_orphans | note orphans || return 1
+  old=$(cut -f 1 .berth/owned)
+  strangers=$(printf '%s\n' "$listed" | foreign_among "$called")
+  [ -n "$old" ] || [ -n "$strangers" ] || [ -z "$old_file" ] || old=$(containers "$old_file")
+  printf '%s\n' "$old" | note old || return 1
+  # shellcheck disable=SC2086 # A list of ids.
+  [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
+    sed '/^$/d' | note running
+  # A start that fails removes the networks that it made.
+  surveyed_here | cut -f 1 | grep -qxF -e "$called" || as_root docker network ls -q --no-trunc </dev/null | note networks || return 1
+  # The last line says that all of this is known, also on a full disk.
+  { printf '%s\n' "$strangers"; echo surveyed; } | sed '/^$/d' | note foreign
 }
 
 # Current containers and image names, which a failure restores. Compose is slow and not needed before the start, so
 # this runs while the image is loaded.
 old_file=$(stack_file "$compose_file")
-inspect_before() {
-  old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
-  printf '%s\n' "$old" | note old || return 1
-  # shellcheck disable=SC2086 # A list of ids.
-  [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
-    sed '/^$/d' | note running
-}
-inspecting=
-if [ -n "$old_file" ]; then
-  inspect_before </dev/null >/dev/null 2>&1 &
-  inspecting=$!
-fi
+rm -f .berth/foreign .berth/owned .berth/orphans .berth/networks .berth/called
+survey </dev/null >.berth/surveyed 2>&1 &
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
 # Each image gets an additional name until the end.

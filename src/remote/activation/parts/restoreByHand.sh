@@ -15,7 +15,6 @@ find_compose
 [ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
 if [ -d "$previous" ]; then
   compose_file=$(stack_file compose.yml)
-  old=$(cat .berth/old)
   if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
   else
     restore_current

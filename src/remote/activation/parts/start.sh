@@ -3,9 +3,20 @@
 printf 'step\tstart\n'
 start() {
   [ -n "$placed" ] || place || return 1
-  compose_stack "$compose_file" up -d </dev/null && remount kept
+  stop_orphans && bring_up
 }
-if ! said=$(report started start); then
+bring_up() { compose_stack "$compose_file" up -d </dev/null && remount kept; }
+said=$(report started start)
+code=$?
+# Containers start beside each other: one may need a port that another one has until that is recreated.
+case $code:$said in
+  0:*) ;;
+  *"port is already allocated"*)
+    said=$(report started bring_up)
+    code=$?
+    ;;
+esac
+if [ "$code" -ne 0 ]; then
   note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
@@ -13,15 +24,14 @@ if ! said=$(report started start); then
 fi
 # Prints warnings of compose; docker-compose 1.x does not mark them without a terminal.
 printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
-  -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
+  -e "/ variable is not set\. /!{/^Python-dotenv could not /!d}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
   head -n 20 | cut -c 1-1000
 [ -z "$check_warning" ] || printf 'warning\t%s\n' "$check_warning"
 while IFS= read -r name; do
   [ ! -f "$previous/$name" ] || printf 'removed\t%s\n' "$name"
 done <.berth/gone
+drop_orphans
 cp .berth/brought .berth/deployed
-is_other_stack=
-cmp -s .berth/stack .berth/stack.before || is_other_stack=yes
 rm -f .berth/stack.before
 printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
@@ -43,12 +53,7 @@ settle_archive() {
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
   { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
-# The compose files and the variables determine the project name.
-names_project() { printf '%s\n' "./$compose_file" ./.env; { about compose; about variables; } | sed 's,^,./,'; }
-if names_project | grep -qxF -f - .berth/files || grep -qxF .env .berth/gone || [ -n "$is_other_stack" ] || ! now=$(known_containers); then
-  rm -f .berth/project
-  now=$(containers_here) || now=$(containers "$compose_file")
-fi
+now=$(containers_here) || now=$(containers "$compose_file")
 printf '%s\n' "$now" >.berth/containers
 if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
 # shellcheck disable=SC2086 # A list of ids.

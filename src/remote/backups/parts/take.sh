@@ -58,7 +58,7 @@ stop_services() {
   printf '%s\n' "$compose_kind" "$backup_file" $noted $to_stop | cat >.berth/stopped 2>/dev/null || { because "so .berth/stopped could not be noted: is the disk full?"; rm -f .berth/stopped; return 1; }
   start_guard
   # shellcheck disable=SC2086 # A list of service names without spaces.
-  said=$(compose_stack "$backup_file" stop $to_stop 2>&1 </dev/null) || {
+  said=$(act_on stop "$backup_file" $to_stop 2>&1) || {
     because "$to_stop could not be stopped: $(printf '%s\n' "$said" | tail -n 1)"
     start_stopped >/dev/null
     return 1
@@ -94,7 +94,7 @@ volume_named() {
   volume=$(as_root docker inspect --type container --format '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name}}{{end}}{{end}}' $(all_containers) 2>/dev/null </dev/null | grep -xF -e "$1" | head -n 1)
   [ -n "$volume" ]
 }
-all_containers() { as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" </dev/null; }
+all_containers() { stack_ps '{{.ID}}' -a; }
 known_volumes() {
   as_root docker volume ls --filter "label=com.docker.compose.project=$project" --format '{{.Label "com.docker.compose.volume"}}' </dev/null | sort -u | head -n 20 | tr '\n' ' ' | sed -e 's/ $//' -e 's/ /, /g'
 }
@@ -192,7 +192,7 @@ take_backup() {
   restarted=$(start_stopped) || { because "$restarted"; return 1; }
   rm -rf "$backups/.new"
   backup_file=$(stack_file compose.yml)
-  project=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$here" --format '{{.Label "com.docker.compose.project"}}' </dev/null | sort -u | head -n 1)
+  project=$(stack_ps '{{.Label "com.docker.compose.project"}}' -a | sort -u | head -n 1)
   if [ -z "$project" ] || [ -z "$backup_file" ]; then
     [ -z "$lenient" ] || { printf 'nothing\n'; return 0; }
     because "no stack has containers in $here"

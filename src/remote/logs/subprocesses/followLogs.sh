@@ -12,13 +12,16 @@ contains=$7
 bytes=$8
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
 case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
+as_root() { "$@"; }
+# shellcheck source=../../lib/stackContainers.sh
+. "$(dirname "$0")/../lib/stackContainers.sh"
+[ "$kind" != stack ] || cd "$target" || exit 1
 
 list() {
   case $kind in
     stack)
-      docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \
-        --format '{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}' </dev/null |
-        awk -F '|' -v only="$only" '$2 != "True" && (only == "" || $3 == only) { print $1 }'
+      all=$(stack_ps '{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}' -a) || return 1
+      printf '%s\n' "$all" | awk -F '|' -v only="$only" 'NF && $2 != "True" && (only == "" || $3 == only) { print $1 }'
       ;;
     *) docker inspect --type container --format '{{.Id}}' "$target" </dev/null ;;
   esac
@@ -32,8 +35,7 @@ service_of() {
 # Lists services with several containers; a container that is being replaced shares its number with the new one.
 numbered() {
   [ "$kind" = stack ] || return 0
-  docker ps -a --filter "label=com.docker.compose.project.working_dir=$target" \
-    --format '{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}' </dev/null |
+  stack_ps '{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}' -a |
     awk -F '|' '$1 != "True" && !(($2, $3) in seen) { seen[$2, $3] = 1; if (++count[$2] == 2) print $2 }'
 }
 # label_of ID: prints its service, with its number if the service has several containers.
@@ -128,11 +130,14 @@ for id in $ids; do follow "$id" "$now"; done
 
 # Containers that are started later, new or existing ones.
 case $kind in
-  stack) filter=label=com.docker.compose.project.working_dir=$target ;;
+  stack) filter=label=com.docker.compose.project.working_dir ;;
   *) filter=container=$target ;;
 esac
-docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '{{.ID}}' </dev/null |
-  while read -r id; do
+docker events --since "$now" --filter type=container --filter event=start --filter "$filter" \
+  --format '{{.ID}} {{index .Actor.Attributes "com.docker.compose.project.working_dir"}}' </dev/null |
+  while read -r id place; do
+    # shellcheck disable=SC3013 # Every shell has it.
+    [ "$kind" != stack ] || [ "$place" -ef . ] || continue
     [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
     # Its first lines are older than its start event, and newer than the end of its last run.
     ended=$(docker inspect --type container --format '{{.State.FinishedAt}}' "$id" 2>/dev/null </dev/null)

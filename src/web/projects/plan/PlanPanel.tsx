@@ -18,7 +18,7 @@ import type { LocalProject } from "../../../schema/projects.ts"
 import type { Run } from "../../../schema/runs.ts"
 import { type PlannedTarget, targetsAtOnce } from "../../../schema/targets.ts"
 import { describeProgram, listFurtherPrograms } from "../../../schema/trust.ts"
-import { formatBytes } from "../../../schema/words.ts"
+import { formatBytes, formatList } from "../../../schema/words.ts"
 import { formatCount, limitConcurrency, useCall, useServers, useStartRun } from "../../service.ts"
 import { Age, Empty, Failure, Icon, Loading, Panel, Waiting, Warnings } from "../../ui/components.tsx"
 import { Confirm, useProtection } from "../../ui/dialogs.tsx"
@@ -83,12 +83,15 @@ const Changes = ({ comparison, plan }: {
 }
 
 const titleOf = (plan: ContainerPlan): string => {
-  const { files, images } = filterChangedParts(plan)
+  const { files, images, removed } = filterChangedParts(plan)
   const parts = [
     ...files.length === 0 ? [] : [formatCount(files.length, "file")],
-    ...images.length === 0 ? [] : [formatCount(images.length, "image")]
+    ...images.length === 0 ? [] : [formatCount(images.length, "image")],
+    ...removed.length === 0 ? [] : [formatCount(removed.length, "service")]
   ]
-  return parts.length === 0 ? "Nothing would change on the server" : `${parts.join(" and ")} would change on the server`
+  return parts.length === 0
+    ? "Nothing would change on the server"
+    : `${formatList(parts, "and")} would change on the server`
 }
 
 const sentence = (words: string) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`

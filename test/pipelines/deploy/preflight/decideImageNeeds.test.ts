@@ -33,7 +33,8 @@ const plan = (services: ReadonlyArray<ComposeService>, archive?: DeployPlan["arc
   files: [],
   envFiles: [],
   images: services.flatMap(({ image }) => image === undefined ? [] : [image]),
-  healthTimeout: Option.none()
+  healthTimeout: Option.none(),
+  keepsOrphans: false
 })
 const tar = { name: "shop.tar", path: "/p/shop.tar", size: 1, mode: "644" as const }
 const holding = (name: string) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
-import { chooseRelease } from "../../../src/pipelines/releases/rollback.ts"
+import { chooseRelease } from "../../../src/pipelines/releases/releases.ts"
 import {
   buildManifestInput,
   formatManifest,
@@ -14,6 +14,8 @@ const manifest: ReleaseManifest = {
   composeFiles: ["compose.yml", "compose.prod.yml"],
   profiles: ["web"],
   projectName: "",
+  stackName: "shop",
+  keepsOrphans: true,
   variableFiles: [".env"],
   mounts: [{ service: "web", path: "conf/a\tb" }],
   privateFiles: ["conf/é"],
