@@ -104,9 +104,20 @@ export const JumpList = Schema.transform(
   { strict: true, decode: normalizeJumpList, encode: (jump) => jump ?? "" }
 )
 
+const longestSegment = 255
+
+/**
+ * Detects the text of a private key where a path is expected: PEM, OpenSSH and PuTTY, also in base64 or on one line, as
+ * CI systems hold them. No path has such a line or such a long name.
+ */
+export const isKeyText = (text: string): boolean =>
+  // The last three are base64: of `-----BEGIN`, and what is between such lines.
+  /-----BEGIN|^PuTTY-User-Key-File-|\S[\r\n]+\S|^(?:LS0tLS1CRUdJ|b3BlbnNzaC1rZXkt|MII[\w+/]{60})/.test(text.trim()) ||
+  text.split(/[/\\]/).some((segment) => segment.length > longestSegment)
+
 // Refuses a key before other checks, because their messages could repeat parts of it.
 const keyFile = (text: string): string | true =>
-  text.includes("-----BEGIN") ? "is the path of a key file, not its content" : oneLine(text)
+  isKeyText(text) ? "is the path of a key file, not its content" : oneLine(text)
 const KeyFile = ShortText.pipe(Schema.filter(keyFile))
 
 /** Default SSH port of a server. */

@@ -1,6 +1,14 @@
 import { Array, Effect, Either, Option, Record, Redacted, Schema, Struct } from "effect"
 import { NotifyEvents, NotifyFormat, NotifyName, type NotifyTarget, NotifyUrl } from "../../schema/notify.ts"
-import { Fingerprint, JumpList, Port, type Server, type ServerAccess, usualSshPort } from "../../schema/servers.ts"
+import {
+  Fingerprint,
+  isKeyText,
+  JumpList,
+  Port,
+  type Server,
+  type ServerAccess,
+  usualSshPort
+} from "../../schema/servers.ts"
 import { type NamedToken, nameOfToken, Role, SettingsInvalid, type SettingUnresolved } from "../../schema/settings.ts"
 import {
   checkEntry,
@@ -300,15 +308,12 @@ export interface PlacedServer {
   readonly stored: StoredServer
 }
 
-/** Detects the text of a private key where a path is expected. */
-export const isKeyText = (text: string): boolean => text.includes("-----BEGIN")
-
 const shortestKeyLine = 32
 
 /** Lines of a private key that have secrets; none for the path of a key file. */
 const listKeyLines = (text: string): ReadonlyArray<Redacted.Redacted> =>
   isKeyText(text)
-    ? text.split(/\r?\n/).filter((line) => line.length >= shortestKeyLine && !line.startsWith("-----")).map((line) =>
+    ? text.split(/-----[^-\r\n]*-----|\r?\n|\\n/).filter((line) => line.length >= shortestKeyLine).map((line) =>
       Redacted.make(line)
     )
     : []

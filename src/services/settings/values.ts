@@ -2,11 +2,12 @@ import { Duration, Effect, Either, Option, Predicate, Record } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { isMap, isScalar, isSeq, type ParsedNode, visit } from "yaml"
 import type { ListedTarget } from "../../schema/notify.ts"
+import { isKeyText } from "../../schema/servers.ts"
 import { secretSettings, settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/settings.ts"
 import { type Setting, type SettingJson, SettingRefused } from "../../schema/settingsList.ts"
 import { cut, mask, suggestNearest } from "../../schema/words.ts"
 import { type FindSetting, parseSettingsDocument, type SettingsDocument } from "./document.ts"
-import { isKeyText, type notifyTargetReader, secretFields, secretTargetFields } from "./readLists.ts"
+import { type notifyTargetReader, secretFields, secretTargetFields } from "./readLists.ts"
 import type { SettingChanges } from "./rights.ts"
 import {
   changeServer,

@@ -1,4 +1,4 @@
-import { Config, Deferred, Effect, Option, Redacted, type Scope } from "effect"
+import { Config, Deferred, Effect, Either, Encoding, Option, Redacted, type Scope } from "effect"
 import type { AnyAuthMethod, Client } from "ssh2"
 import type { Credentials, ServerAccess } from "../../schema/servers.ts"
 import {
@@ -155,8 +155,18 @@ const parsePrivateKey = (text: string, passphrase: string | undefined) =>
     return one.isPrivateKey() ? one : yield* Effect.fail(new Error("it holds no private key"))
   })
 
+/** Text of a key as a file has it: variables of CI systems hold it in base64, or with `\n` for its line breaks. */
+const unpackKeyText = (text: string): string => {
+  const own = text.trim()
+  const unpacked = own.includes("-----BEGIN")
+    ? own
+    : Either.getOrElse(Encoding.decodeBase64String(own.replaceAll(/\s/g, "")), () => own)
+  const key = unpacked.includes("-----BEGIN") ? unpacked.trim() : own
+  return `${key.includes("\n") ? key : key.replaceAll("\\n", "\n")}\n`
+}
+
 const withKeyText = (username: string, text: string, passphrase: string | undefined) =>
-  parsePrivateKey(`${text.trim()}\n`, passphrase).pipe(
+  parsePrivateKey(unpackKeyText(text), passphrase).pipe(
     Effect.mapBoth({
       onFailure: ({ message }) =>
         `the private key in the settings cannot be used: ${message.replace(/^(?=is )/, "it ")}`,
