@@ -1,7 +1,8 @@
-import { Context, Effect, Option } from "effect"
+import { Array, Context, Effect, Option } from "effect"
 import { createHmac } from "node:crypto"
 import { join } from "node:path"
 import { usualSshPort } from "../../schema/servers.ts"
+import { cut } from "../../schema/words.ts"
 import { computeFingerprint, HostKeys, type KeyMismatch, withRequiredKeys } from "../HostKeys.ts"
 import { listDirectoryNames, NotReadable, openRegular } from "../local/LocalFiles.ts"
 import { readUserName, resolveHomeDirectory } from "../local/user.ts"
@@ -152,92 +153,202 @@ const mostFiles = 64
 const mostWords = 200
 const wanted = new Set(["hostname", "port", "user", "proxyjump", "proxycommand"])
 
-/** Splits a line into words: a quoted text is one word, and `#` begins a comment. */
-const wordsOf = (text: string): ReadonlyArray<string> => {
-  const words: Array<string> = []
-  for (const [, quoted, bare] of text.matchAll(/"([^"]*)"|([^\s"]+)/g)) {
-    if (bare?.startsWith("#") === true || words.length === mostWords) break
-    words.push(quoted ?? bare ?? "")
+/**
+ * Splits the arguments of a line as OpenSSH does: quotes hold words together, a backslash takes a quote, a blank or
+ * another one as it is, and a word with `#` begins a comment. Undefined if a quote is not closed.
+ */
+const wordsOf = (text: string): ReadonlyArray<string> | undefined => {
+  const words: globalThis.Array<string> = []
+  let [word, quote, isWord] = ["", "", false]
+  for (let at = 0; at < text.length; at++) {
+    const [letter = "", next = ""] = [text[at], text[at + 1]]
+    if (!isWord && (letter === "#" || words.length === mostWords)) return words
+    if (quote === "" && /[ \t]/.test(letter)) {
+      if (isWord) words.push(word)
+      ;[word, isWord] = ["", false]
+      continue
+    }
+    isWord = true
+    if (letter === "\\" && (/['"\\]/.test(next) || (quote === "" && next === " "))) word += text[++at]
+    else if (letter === quote) quote = ""
+    else if (quote === "" && /['"]/.test(letter)) quote = letter
+    else word += letter
   }
-  return words
+  if (quote !== "") return undefined
+  return isWord ? [...words, word] : words
 }
 
-const lineOf = (text: string): readonly [keyword: string, args: ReadonlyArray<string>] | undefined => {
-  const [, keyword, rest = ""] = /^\s*([A-Za-z]\w*)(?:\s*=\s*|\s+)(\S.*)$/.exec(text.slice(0, 4_096)) ?? []
-  return keyword === undefined ? undefined : [keyword.toLowerCase(), wordsOf(rest)]
+/** Keyword of a line and what stands behind it, without blanks and the carriage return at its end. */
+const lineOf = (text: string): readonly [keyword: string, rest: string] | undefined => {
+  const [, keyword, rest = ""] = /^[ \t\f]*([A-Za-z]\w*)(?:[ \t]*=[ \t]*|[ \t]+)(\S.*)$/.exec(
+    text.slice(0, 4_096).trimEnd()
+  ) ?? []
+  return keyword === undefined ? undefined : [keyword.toLowerCase(), rest]
 }
 
-const matches = (criteria: ReadonlyArray<string>, host: string): boolean => {
-  if (criteria.length === 1) return criteria[0]?.toLowerCase() === "all"
-  // Sections with conditions on programs, users or networks are skipped: Berth executes no programs here.
-  const pairs = Array.from(
-    { length: Math.ceil(criteria.length / 2) },
-    (_, index) => criteria.slice(index * 2, index * 2 + 2)
-  )
-  return pairs.length > 0 &&
-    pairs.every(([name = "", list = ""]) => /^(original)?host$/i.test(name) && matchesPatterns(host, list.split(",")))
+/** Values that the criteria of a `Match` line are compared with. */
+interface Matched {
+  /** Host as the user named it. */
+  readonly original: string
+  /** Its `HostName` so far. */
+  readonly host: string
+  readonly user: string
+  readonly localUser: string
+  /** True the second time that the files are read, since a `Match final` asks for it. */
+  readonly isFinal: boolean
+}
+
+/** True if all criteria hold; the criterion itself if it is one that Berth cannot follow, as it runs no programs here. */
+const matches = (criteria: ReadonlyArray<string>, of: Matched): boolean | string => {
+  const left = [...criteria]
+  let holds = true
+  while (left.length > 0) {
+    const [, not = "", name = "", given] = /^(!?)([^=]*)(?:=(.*))?$/s.exec(left.shift() ?? "") ?? []
+    const kind = name.toLowerCase()
+    const isUnary = kind === "all" || kind === "canonical" || kind === "final"
+    const list = isUnary ? [] : (given ?? left.shift() ?? "").split(",")
+    const lower = list.map((pattern) => pattern.toLowerCase())
+    const is = kind === "all"
+      ? true
+      : isUnary
+      ? of.isFinal
+      : kind === "host"
+      ? matchesPatterns(of.host.toLowerCase(), lower)
+      : kind === "originalhost"
+      ? matchesPatterns(of.original.toLowerCase(), lower)
+      : kind === "user"
+      ? matchesPatterns(of.user, list)
+      : kind === "localuser"
+      ? matchesPatterns(of.localUser, list)
+      : undefined
+    if (is === undefined && holds) return `${not}${cut(name)}`
+    holds &&= is === (not === "")
+  }
+  return holds && criteria.length > 0
 }
 
 /**
  * Reads the settings of a host in a user's `config` as ssh_config(5) specifies: the first value wins, and `Include`d
  * files belong to the section that includes them.
- * @param directory `~/.ssh`
+ * @param client directories of the user and of their SSH client, and the user's name
  */
-export const readSshHost = (home: string, directory: string, host: string): Effect.Effect<SshHost> =>
+export const readSshHost = (
+  client: Pick<SshClientPlace, "directory" | "home" | "user">,
+  host: string
+): Effect.Effect<SshHost> =>
   Effect.gen(function*() {
+    const { directory, home } = client
     const values = new Map<string, SshSetting>()
-    const identityFiles: Array<SshSetting> = []
-    const unread: Array<string> = []
-    let isNamed = false
+    const identityFiles: globalThis.Array<SshSetting> = []
+    const unread = new Set<string>()
+    let [isNamed, wantsFinal, isFinal] = [false, false, false]
+    const addressOf = (text: string) => Option.getOrElse(withTokens(text, { h: host }), () => text)
     let files = 0
 
     const absolute = (path: string) =>
       path.startsWith("~/") ? `${home}${path.slice(1)}` : path.startsWith("/") ? path : `${directory}/${path}`
+    /** Paths that a pattern names, in their order: `*` and `?` in any of its parts. */
     const included = (pattern: string) =>
       Effect.gen(function*() {
-        const path = absolute(pattern)
-        const slash = path.lastIndexOf("/")
-        const [parent, name] = [path.slice(0, slash), path.slice(slash + 1)]
-        if (!/[*?]/.test(name)) return [path]
-        const names = yield* Effect.orElseSucceed(listDirectoryNames(parent), () => [])
-        return names.filter((entry) => !entry.name.startsWith(".") && matchesPattern(entry.name, name))
-          .map((entry) => `${parent}/${entry.name}`)
+        const [root = "", ...parts] = absolute(pattern).split("/")
+        let paths: ReadonlyArray<string> = [root]
+        for (const part of parts) {
+          const inEach = (parent: string) =>
+            Effect.map(
+              Effect.orElseSucceed(listDirectoryNames(`${parent}/`), () => []),
+              (entries) =>
+                entries.flatMap(({ name }) =>
+                  (part.startsWith(".") || !name.startsWith(".")) && matchesPattern(name, part)
+                    ? [`${parent}/${name}`]
+                    : []
+                )
+            )
+          paths = /[*?]/.test(part)
+            ? (yield* Effect.forEach(paths.slice(0, mostFiles), inEach)).flat()
+            : paths.map((parent) => `${parent}/${part}`)
+        }
+        return paths
       })
+    const matched = (): Matched => {
+      const address = addressOf(values.get("hostname")?.value ?? "%h")
+      return {
+        original: host,
+        host: isFinal ? address.toLowerCase() : address,
+        // Looked up only where a criterion needs it.
+        get user() {
+          return values.get("user")?.value ?? client.user
+        },
+        get localUser() {
+          return client.user
+        },
+        isFinal
+      }
+    }
 
-    const read = (file: string, isOutside: boolean, depth: number): Effect.Effect<void> =>
+    /** @param isNever true for a file that an inactive section includes: it applies to no host, and may ask for `final` */
+    const read = (file: string, depth: number, isNever = false): Effect.Effect<void> =>
       Effect.gen(function*() {
-        if (depth > deepest || ++files > mostFiles) return void unread.push(`${file} is included too deeply`)
+        if (depth > deepest || ++files > mostFiles) {
+          return void unread.add(`${file} is included too deeply`)
+        }
         const text = yield* Effect.either(readSshFile(file))
         if (text._tag === "Left") {
-          if (text.left.code !== "ENOENT") unread.push(`${file} ${text.left.message}`)
+          if (text.left.code !== "ENOENT") {
+            unread.add(`${file} ${text.left.message}`)
+          }
           return
         }
-        let isActive = isOutside
+        let isActive = !isNever
         for (const [index, row] of text.right.split("\n").entries()) {
-          const [keyword, args] = lineOf(row) ?? ["", []]
-          if (keyword === "host") {
-            isActive = isOutside && matchesPatterns(host, args)
+          const [keyword, rest] = lineOf(row) ?? ["", ""]
+          const isRaw = keyword === "proxycommand"
+          const args = isRaw ? [rest] : wordsOf(rest)
+          const leaveOut = (why: string) => unread.add(`${file}:${index + 1}: ${why}`)
+          if (args === undefined) {
+            if (isActive) leaveOut("a quote is not closed, so that the line was left out")
+          } else if (keyword === "host") {
+            // The second time its address counts.
+            isActive = !isNever && matchesPatterns(isFinal ? matched().host : host, args)
             if (isActive && args.some((pattern) => !/^[*?!]/.test(pattern) && matchesPattern(host, pattern))) {
               isNamed = true
             }
-          } else if (keyword === "match") isActive = isOutside && matches(args, host)
-          else if (!isActive) continue
-          else if (keyword === "include") {
-            for (const pattern of args) {
-              for (const path of yield* included(pattern)) yield* read(path, true, depth + 1)
+          } else if (keyword === "match") {
+            wantsFinal ||= args.some((word) => /^!?final$/i.test(word))
+            const is = matches(args, matched())
+            if (typeof is === "string" && !isNever) {
+              leaveOut(`Match ${is} is nothing that Berth can follow, so that the section was left out`)
             }
+            isActive = !isNever && is === true
+          } else if (keyword === "include") {
+            for (const pattern of args) {
+              if (!/[[{]/.test(pattern)) {
+                for (const path of yield* included(pattern)) yield* read(path, depth + 1, !isActive)
+              } else if (isActive) leaveOut(`${cut(pattern)} was left out: Berth knows * and ? in it alone`)
+            }
+          } else if (!isActive) continue
+          else if (keyword === "canonicalizehostname" && !/^(no|none)$/i.test(args[0] ?? "")) {
+            leaveOut("CanonicalizeHostname is nothing that Berth can follow")
           } else {
-            const value = keyword === "proxycommand" ? args.join(" ") : args[0] ?? ""
-            const setting = { value, file, line: index + 1 }
-            if (value === "") continue
+            const setting = { value: args[0] ?? "", file, line: index + 1 }
+            // The address stands once all files were read.
+            if (setting.value === "" || (isFinal && keyword === "hostname")) continue
             if (keyword === "identityfile") identityFiles.push(setting)
             else if (wanted.has(keyword) && !values.has(keyword)) values.set(keyword, setting)
           }
         }
       })
 
-    yield* read(`${directory}/config`, true, 0)
-    return { isNamed, values, identityFiles: identityFiles.slice(0, 20), unread }
+    yield* read(`${directory}/config`, 0)
+    if (wantsFinal) {
+      ;[isFinal, files] = [true, 0]
+      yield* read(`${directory}/config`, 0)
+    }
+    return {
+      isNamed,
+      values,
+      identityFiles: Array.dedupeWith(identityFiles, (one, other) => one.value === other.value).slice(0, 20),
+      unread: [...unread]
+    }
   }).pipe(Effect.withSpan("sshHost"))
 
 /** Expands the tokens of ssh_config(5) in a path or name; none if it contains other tokens. */

@@ -53,11 +53,14 @@ const findKeyFile = Effect.fn("findKeyFile")(function*(
   return null
 })
 
-/** Reads the first one of ProxyJump and ProxyCommand, which is the one that applies. */
+/** Reads the first one of ProxyJump and ProxyCommand, which is the one that applies; `ProxyJump none` leaves the other one. */
 const readProxy = (values: ReadonlyMap<string, SshSetting>, fill: Fill, { taken, warnings }: Origins) => {
   const direct = { jump: null, jumpRefused: null, proxyCommand: null }
-  const [first] = [...values].filter(([keyword]) => keyword === "proxyjump" || keyword === "proxycommand")
-  if (first === undefined || first[1].value.toLowerCase() === "none") return direct
+  const isNone = ({ value }: SshSetting) => value.toLowerCase() === "none"
+  const [first] = [...values].filter(([keyword, setting]) =>
+    keyword === "proxycommand" || (keyword === "proxyjump" && !isNone(setting))
+  )
+  if (first === undefined || isNone(first[1])) return direct
   const [keyword, setting] = first
   if (keyword === "proxycommand") return { ...direct, proxyCommand: setting.value.slice(0, 300) }
   const jump = Option.filter(fill(setting.value), (text) => parseJumpHosts(text) !== undefined)
@@ -76,7 +79,7 @@ export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
   { host: alias }: { readonly host: string }
 ): Effect.fn.Return<SshDefaults, never, LocalFiles> {
   const client = yield* SshClient
-  const { identityFiles, isNamed, unread, values } = yield* readSshHost(client.home, client.directory, alias)
+  const { identityFiles, isNamed, unread, values } = yield* readSshHost(client, alias)
   const origins = makeOrigins(unread)
   const read = <A>(field: Field, keyword: string, decode: (text: string) => Option.Option<A>): Option.Option<A> => {
     const setting = values.get(keyword)

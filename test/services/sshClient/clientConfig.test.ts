@@ -13,7 +13,7 @@ const reading = (files: Readonly<Record<string, string>>, host: string) =>
     const directory = join(home, ".ssh")
     mkdirSync(join(directory, "config.d"), { recursive: true })
     for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text, { mode: 0o600 })
-    const found = yield* readSshHost(home, directory, host)
+    const found = yield* readSshHost({ home, directory, user: "me" }, host)
     return {
       ...found,
       said: Object.fromEntries([...found.values].map(([name, { value }]) => [name, value])),
@@ -83,12 +83,12 @@ describe("sshHost", () => {
         const file = join(home, "config")
         writeFileSync(file, "Port 1\n")
         chmodSync(file, 0o666)
-        expect(yield* readSshHost(home, home, "a")).toMatchObject({
+        expect(yield* readSshHost({ home, directory: home, user: "me" }, "a")).toMatchObject({
           unread: [expect.stringContaining("others may change it")]
         })
         writeFileSync(file, "#".repeat(2_000_000))
         chmodSync(file, 0o600)
-        expect(yield* readSshHost(home, home, "a")).toMatchObject({
+        expect(yield* readSshHost({ home, directory: home, user: "me" }, "a")).toMatchObject({
           unread: [expect.stringContaining("larger than 1 MiB")]
         })
       })
