@@ -306,8 +306,12 @@ export const connectServer = (
         yield* Deferred.await(ready).pipe(
           Effect.catchIf(
             (failure) => failure.turnedDown,
-            () =>
-              new AuthenticationFailed({ ...pickServerFields(server), username: server.username, ...turns.outcome() })
+            ({ reason }) =>
+              new AuthenticationFailed({
+                ...pickServerFields(server),
+                username: server.username,
+                ...turns.outcome(reason)
+              })
           )
         )
         return { client, lost, onLost }

@@ -1,5 +1,5 @@
 import { Config, Deferred, Effect, Either, Encoding, Option, Redacted, type Scope } from "effect"
-import type { AnyAuthMethod, Client } from "ssh2"
+import type { AnyAuthMethod, Client, IdentityCallback, ParsedKey, SignCallback, SigningRequestOptions } from "ssh2"
 import type { Credentials, ServerAccess } from "../../schema/servers.ts"
 import {
   type AuthenticationFailed,
@@ -38,6 +38,8 @@ export const makeProtocolFailure = (protocol: string): ConnectFailure => ({
   turnedDown: false
 })
 
+const tooMany = /authentication failures/i
+
 const levelOf = (error: Error): string => "level" in error && typeof error.level === "string" ? error.level : ""
 
 /** True when only one authentication method failed: ssh2 continues with the next. */
@@ -53,7 +55,7 @@ export const describeSocketError = (error: Error): string =>
 export const toConnectFailure = (error: Error, greeted: boolean): ConnectFailure => ({
   reason: describeSocketError(error),
   dropped: !greeted && (readErrorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
-  turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
+  turnedDown: levelOf(error) === "client-authentication" || tooMany.test(error.message)
 })
 
 /** The server has been silent for too long. */
@@ -146,14 +148,20 @@ const withPassword = (username: string, password: string | undefined): ReadonlyA
 
 const longestKey = 1024 * 1024
 
-const parsePrivateKey = (text: string, passphrase: string | undefined) =>
+const parseKey = (text: string, passphrase: string | undefined) =>
   Effect.gen(function*() {
     const { utils } = yield* loadSsh2
     const key = utils.parseKey(text, passphrase)
     if (key instanceof Error) return yield* Effect.fail(key)
-    const one = Array.isArray(key) ? key[0] : key
-    return one.isPrivateKey() ? one : yield* Effect.fail(new Error("it holds no private key"))
+    return Array.isArray(key) ? key[0] : key
   })
+
+const parsePrivateKey = (text: string, passphrase: string | undefined) =>
+  Effect.filterOrFail(
+    parseKey(text, passphrase),
+    (key) => key.isPrivateKey(),
+    () => new Error("it holds no private key")
+  )
 
 /** Text of a key as a file has it: variables of CI systems hold it in base64, or with `\n` for its line breaks. */
 const unpackKeyText = (text: string): string => {
@@ -177,21 +185,6 @@ const withKeyText = (username: string, text: string, passphrase: string | undefi
     })
   )
 
-const withKey = (username: string, file: string, passphrase: string | undefined) =>
-  Effect.gen(function*() {
-    const text = new TextDecoder().decode(yield* readRegular(file, longestKey))
-    const key = yield* parsePrivateKey(text, passphrase)
-    return { name: `the private key ${file}`, method: { type: "publickey", username, key } } satisfies Way
-  }).pipe(
-    Effect.mapError((cause) =>
-      "code" in cause && cause.code === "ENOENT"
-        ? `the key file ${file} does not exist`
-        : "code" in cause && cause.code === "EACCES"
-        ? `the key file ${file} cannot be read: permission denied`
-        : `the private key ${file} cannot be used: ${cause.message.replace(/^(?=is )/, "it ")}`
-    )
-  )
-
 const agentSocket = Config.option(Config.nonEmptyString("SSH_AUTH_SOCK")).pipe(
   Effect.orElseSucceed(() => Option.none<string>()),
   Effect.map(
@@ -199,11 +192,55 @@ const agentSocket = Config.option(Config.nonEmptyString("SSH_AUTH_SOCK")).pipe(
   )
 )
 
+const noAgent = "the agent cannot be used: SSH_AUTH_SOCK is not set where Berth runs"
+
+/** The key of a public key file, as the agent has its private half: it offers no other one, which would count as a try. */
+const withAgentKey = (username: string, file: string, blob: Buffer): Effect.Effect<Way, string> =>
+  Effect.gen(function*() {
+    const socket = yield* Effect.flatten(agentSocket).pipe(
+      Effect.mapError(() => `${file} is a public key, whose private half the agent may have: ${noAgent}`)
+    )
+    const { BaseAgent, OpenSSHAgent } = yield* loadSsh2
+    const whole = new OpenSSHAgent(socket)
+    class OneKey extends BaseAgent<ParsedKey> {
+      getIdentities(done: IdentityCallback<ParsedKey>) {
+        whole.getIdentities((error, keys = []) => {
+          const own = keys.filter((key) => "getPublicSSH" in key && key.getPublicSSH().equals(blob))
+          const missing = new Error(`the agent at ${socket} does not have it`)
+          done(error ?? (own.length === 0 ? missing : undefined), own)
+        })
+      }
+      sign(key: ParsedKey, data: Buffer, options?: SigningRequestOptions | SignCallback, done?: SignCallback) {
+        if (typeof options === "function") whole.sign(key, data, options)
+        else whole.sign(key, data, options, done)
+      }
+    }
+    return { name: `the key of ${file}`, method: { type: "agent", username, agent: new OneKey() } }
+  })
+
+/** Reads a private key, or a public one whose private half the agent has, as OpenSSH takes both for an `IdentityFile`. */
+const withKey = (username: string, file: string, passphrase: string | undefined): Effect.Effect<Way, string> =>
+  Effect.gen(function*() {
+    const text = new TextDecoder().decode(yield* readRegular(file, longestKey))
+    const key = yield* parseKey(text, passphrase)
+    if (!key.isPrivateKey()) return yield* Effect.either(withAgentKey(username, file, key.getPublicSSH()))
+    return Either.right({ name: `the private key ${file}`, method: { type: "publickey", username, key } } satisfies Way)
+  }).pipe(
+    Effect.mapError((cause) =>
+      "code" in cause && cause.code === "ENOENT"
+        ? `the key file ${file} does not exist`
+        : "code" in cause && cause.code === "EACCES"
+        ? `the key file ${file} cannot be read: permission denied`
+        : `the private key ${file} cannot be used: ${cause.message.replace(/^(?=is )/, "it ")}`
+    ),
+    Effect.flatten
+  )
+
 const withAgent = (username: string) =>
   Effect.flatMap(
     agentSocket,
     Option.match({
-      onNone: () => Effect.fail("the agent cannot be used: SSH_AUTH_SOCK is not set where Berth runs"),
+      onNone: () => Effect.fail(noAgent),
       onSome: (agent): Effect.Effect<Way> =>
         Effect.succeed({ name: `the keys of the agent at ${agent}`, method: { type: "agent", username, agent } })
     })
@@ -253,11 +290,18 @@ export const makeAuthSequence = ({ unused, ways }: LoginMethods, username: strin
     tried.push(way.name)
     return way.method
   }
-  const outcome = () => ({
+  /** @param reason of the refusal in the server's words */
+  const outcome = (reason = "") => ({
     tried: [...tried],
     unused: [
       ...unused,
       ...noted,
+      ...tooMany.test(reason)
+        ? [
+          "it ends a log-in after as many keys as its MaxAuthTries says, 6 unless changed, and each key of an agent counts: " +
+          "name the one that it knows, by its file or its .pub"
+        ]
+        : [],
       ...tried.length === 0 && ways.length > 0 && accepted.length > 0
         ? [`the server takes only ${accepted.join(", ")}, for which no usable credential is stored`]
         : []

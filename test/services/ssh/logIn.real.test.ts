@@ -81,6 +81,28 @@ describe.skipIf(!realSsh.available)(realSsh.title("logging in to a real sshd"), 
         expect(occurrences(yield* sshd.log, `Failed password for ${user.name}`)).toBe(2)
       }))
 
+    it.scoped("takes the key of a public key file from the agent, and offers no other one of it", () =>
+      Effect.gen(function*() {
+        const sshd = yield* RealSshd
+        const [user, other] = [yield* sshd.makeUser(), yield* sshd.makeUser()]
+        const [own, others] = [
+          yield* user.makeKey(),
+          yield* Effect.all(Array.from({ length: 7 }, () => other.makeKey()))
+        ]
+        const socket = yield* sshd.agentWith(...others, own)
+        const login = (credentials: Credentials) => withAgent(socket)(logIn(user.access(credentials)))
+        expect((yield* login({ privateKey: `${own}.pub` })).stdout).toBe(`${user.name}\n`)
+        // The named key comes first, also where the agent has more than the server bears.
+        expect((yield* login({ privateKey: own, agent: true })).stdout).toBe(`${user.name}\n`)
+        const crowded = yield* Effect.flip(login({ agent: true }))
+        expect(crowded).toMatchObject({ _tag: "AuthenticationFailed" })
+        expect(crowded.message).toContain("MaxAuthTries")
+        const absent = yield* user.makeKey()
+        const missing = yield* Effect.flip(login({ privateKey: `${absent}.pub` }))
+        expect(missing.message).toContain(`the key of ${absent}.pub cannot be used: the agent at`)
+        expect(missing.message).toContain("does not have it")
+      }))
+
     it.scoped("says why a stored credential was not used", () =>
       Effect.gen(function*() {
         const user = yield* (yield* RealSshd).makeUser()
