@@ -87,6 +87,13 @@ export const parseComposeError = (said: string): string => {
   return reasons.length === 0 ? said.trim() : reasons.join("\n")
 }
 
+/** State before an activation; unknown if that could not be noted. */
+export type RanBefore = "nothing" | "running" | "unknown"
+
+// An outcome that an earlier version of Berth recorded lacks it: that one says "running" then.
+export const parseRanBefore = (text: string | undefined): RanBefore =>
+  text === "nothing" || text === "unknown" ? text : "running"
+
 /** Outcome of the last activation of a remote path. */
 export type ActivationOutcome = Data.TaggedEnum<{
   /** It began, but its end was not recorded, for example because the server was switched off. */
@@ -107,7 +114,7 @@ export type ActivationOutcome = Data.TaggedEnum<{
     readonly run: string
     readonly step: string
     readonly isRestored: boolean
-    readonly wasRunning: boolean
+    readonly ranBefore: RanBefore
     /** Output of the failed command; empty if unknown. */
     readonly words: string
   }
@@ -143,7 +150,13 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
       return Option.some(ActivationOutcome.Stays({ run, isRestored: restored === "yes", words }))
     case "failed":
       return Option.some(
-        ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing", words })
+        ActivationOutcome.Failed({
+          run,
+          step,
+          isRestored: restored === "yes",
+          ranBefore: parseRanBefore(before),
+          words
+        })
       )
     default:
       return Option.some(ActivationOutcome.Begun({ run }))

@@ -161,6 +161,7 @@ exit "$code"`
       expect(existsSync(filler)).toBe(true)
       expect(yield* stage.running).toBe(stage.before)
       expect(failed.text).toMatch(/Deploy failed at load: .*(No space left on device|could not be noted)/)
+      expect(failed.text).not.toContain("Nothing was running")
       yield* isAsBefore(stage)
 
       rmSync(filler)

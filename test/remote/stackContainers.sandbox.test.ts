@@ -180,7 +180,7 @@ describe.each(shells)("a stack, in $name", (shell) => {
       mkdirSync(join(silent.home, "live/shop/.berth"))
       rmSync(join(silent.home, "rows"))
       const unknown = yield* silent.run(activateCommand({ ...activation, remotePath: "~/live/shop" }, false))
-      expect(unknown.stdout).toContain("failed\tconfig\tyes\tnothing\n")
+      expect(unknown.stdout).toContain("failed\tload\tyes\tunknown\nwhat runs now could not be noted in .berth: ")
       expect(silent.asked().filter((line) => line.includes(" up "))).toEqual([])
     }))
 })

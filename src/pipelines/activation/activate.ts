@@ -1,6 +1,6 @@
 import { Array as Arr, Data, Deferred, Duration, Effect, Fiber, Mailbox, Option, type Scope, Stream } from "effect"
 import type { Activation } from "../../remote/activateCommand.ts"
-import { parseComposeError } from "../../remote/activation.ts"
+import { parseComposeError, parseRanBefore, type RanBefore } from "../../remote/activation.ts"
 import { type Bridge, parseBridges } from "../../remote/bridge.ts"
 import type { ServerFacts } from "../../remote/deploy.ts"
 import { type ContainerState, parseInspect } from "../../remote/stack.ts"
@@ -37,17 +37,17 @@ interface UndoReport {
   readonly step: string
   /** True if the previous version is restored. */
   readonly isRestored: boolean
-  /** True if anything ran before. */
-  readonly wasRunning: boolean
+  readonly ranBefore: RanBefore
 }
 
 /** Describes the server's state after a failed activation and its undo. */
-export const describeStateAfter = ({ isRestored, step, wasRunning }: UndoReport): string => {
+export const describeStateAfter = ({ isRestored, ranBefore, step }: UndoReport): string => {
   if (!isRestored) {
     return "The files of the previous version are back, but it did not start again: docker compose up -d in the " +
       "remote path on the server starts it"
   }
-  if (!wasRunning) return "Nothing was running before and nothing is now"
+  if (ranBefore === "unknown") return untouched
+  if (ranBefore === "nothing") return "Nothing was running before and nothing is now"
   return ["load", compareStep, "backup", "beforeStart", "bridge"].includes(step)
     ? "The previous version is still running"
     : "The previous version is running again"
@@ -272,7 +272,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
           const [, step = stage, restored, before] = line.value.split("\t")
           const said = yield* rest
           const reason = readFailure(server, step, said) || "the server did not say why"
-          const state = describeStateAfter({ step, isRestored: restored === "yes", wasRunning: before === "running" })
+          const state = describeStateAfter({ step, isRestored: restored === "yes", ranBefore: parseRanBefore(before) })
           if (step === compareStep) {
             return yield* makeCompareFailure({ remotePath: activation.remotePath, server: server.name }, reason, state)
           }

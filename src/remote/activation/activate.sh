@@ -10,7 +10,7 @@
 # compose files, and the text of checkCompose.sh.
 # Prints a `step` line for load, backup (if the manifest has a `backup` line), beforeStart (if it has a `hook` line),
 # bridge and switch (if it has `bridge` lines), start, health, release and end. On failure, prints a `failed` line (step,
-# whether the previous version is restored, whether any version ran before), followed by the server's output.
+# whether the previous version is restored, what ran before: nothing, running or unknown), followed by the output.
 # shellcheck disable=SC2034 # Those texts read the variables.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 # Ignores signals of a lost connection, so that nothing is left half done.

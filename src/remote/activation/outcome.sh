@@ -4,7 +4,7 @@
 # `begun`;
 # `started` with its recorded release and the previous one (empty if there is none);
 # `undone` if the release before a deploy is running again;
-# `failed` with the step, whether the previous version is restored and whether any version ran before;
+# `failed` with the step, whether the previous version is restored and what ran before;
 # `stays` with the same fields if the release before a deploy could not be started again.
 # Then follow `said` lines with the output of the failure, or its containers as printed by inspect.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"

@@ -424,13 +424,15 @@ strangers=$(printf '%s\\n' "$listed" | foreign_among "$called")
 [ -n "$old" ] || [ -n "$strangers" ] || [ -z "$old_file" ] || old=$(containers "$old_file")
 printf '%s\\n' "$old" | note old || return 1
 [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
-sed '/^$/d' | note running
+sed '/^$/d' | note running || return 1
 surveyed_here | cut -f 1 | grep -qxF -e "$called" || as_root docker network ls -q --no-trunc </dev/null | note networks || return 1
 { printf '%s\\n' "$strangers"; echo surveyed; } | sed '/^$/d' | note foreign
 }
 old_file=$(stack_file "$compose_file")
 rm -f .berth/foreign .berth/owned .berth/orphans .berth/networks .berth/called
+before=
 survey </dev/null >.berth/surveyed 2>&1 &
+surveying=$!
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
 [ "$store" != containerd ] || sort -u .berth/names | keep_images
@@ -441,8 +443,10 @@ cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || docker_quietly rmi "$name"
 done
 }
 failed() {
+if [ -z "$before" ]; then
 before=nothing
 [ ! -s .berth/running ] || before=running
+fi
 printf 'failed\\t%s\\t%s\\t%s\\n' "$1" "$2" "$before"
 printf '%s\\n' "$said" | tail -c 6000
 (umask 077; printf '%s\\n' "$said" | tail -c 6000 >.berth/said) 2>/dev/null
@@ -515,11 +519,16 @@ names) give_names "$@" || return 1 ;;
 esac
 [ -z "$subjects" ] || is_expected "$subjects"
 }
-noted() {
-[ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
-}
 printf 'step\\tload\\n'
-if ! said=$(report loaded load "$@") || ! noted; then
+said=$(report loaded load "$@")
+code=$?
+if ! wait "$surveying"; then
+before=unknown
+surveyed=$(cat .berth/surveyed 2>/dev/null)
+[ "$code" -ne 0 ] || said="what runs now could not be noted in .berth\${surveyed:+: $surveyed}"
+code=1
+fi
+if [ "$code" -ne 0 ]; then
 wait
 restore_names .berth/names
 forget_names
@@ -586,8 +595,7 @@ failed config yes
 }
 case $(cat .berth/foreign 2>/dev/null) in
 surveyed) ;;
-*surveyed) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
-*) said=$(cat .berth/surveyed) && refuse_start ;;
+*) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
 esac
 [ -z "$checking" ] || check_end
 await_go() {

@@ -7,10 +7,11 @@ const states = [
   "The release before runs again; its health is unknown.",
   "Release 1 could not be started again, so the new version is left as it is: no.",
   "Release 1, which ran before, runs again and is healthy. Sent 3 kB.",
-  describeStateAfter({ step: "start", isRestored: true, wasRunning: true }),
-  describeStateAfter({ step: "load", isRestored: true, wasRunning: true }),
-  describeStateAfter({ step: "start", isRestored: true, wasRunning: false }),
-  describeStateAfter({ step: "start", isRestored: false, wasRunning: true })
+  describeStateAfter({ step: "start", isRestored: true, ranBefore: "running" }),
+  describeStateAfter({ step: "load", isRestored: true, ranBefore: "running" }),
+  describeStateAfter({ step: "start", isRestored: true, ranBefore: "nothing" }),
+  describeStateAfter({ step: "load", isRestored: true, ranBefore: "unknown" }),
+  describeStateAfter({ step: "start", isRestored: false, ranBefore: "running" })
 ]
 
 it.each(states)("takes apart a cause and what stands now: %s", (state) => {

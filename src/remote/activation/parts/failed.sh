@@ -5,11 +5,13 @@ forget_names() {
     cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || docker_quietly rmi "$name"
   done
 }
-# failed STEP RESTORED: prints these and whether any version ran before, followed by the output. Also saves the output
-# in a file for a later recovery, if there is room.
+# failed STEP RESTORED: prints these and what ran before (nothing, running, unknown), followed by the output. Also saves
+# the output in a file for a later recovery, if there is room.
 failed() {
-  before=nothing
-  [ ! -s .berth/running ] || before=running
+  if [ -z "$before" ]; then
+    before=nothing
+    [ ! -s .berth/running ] || before=running
+  fi
   printf 'failed\t%s\t%s\t%s\n' "$1" "$2" "$before"
   printf '%s\n' "$said" | tail -c 6000
   (umask 077; printf '%s\n' "$said" | tail -c 6000 >.berth/said) 2>/dev/null

@@ -54,11 +54,16 @@ load() {
   esac
   [ -z "$subjects" ] || is_expected "$subjects"
 }
-noted() {
-  [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
-}
 printf 'step\tload\n'
-if ! said=$(report loaded load "$@") || ! noted; then
+said=$(report loaded load "$@")
+code=$?
+if ! wait "$surveying"; then
+  before=unknown
+  surveyed=$(cat .berth/surveyed 2>/dev/null)
+  [ "$code" -ne 0 ] || said="what runs now could not be noted in .berth${surveyed:+: $surveyed}"
+  code=1
+fi
+if [ "$code" -ne 0 ]; then
   wait
   restore_names .berth/names
   forget_names

@@ -65,7 +65,6 @@ refuse_start() {
 }
 case $(cat .berth/foreign 2>/dev/null) in
   surveyed) ;;
-  *surveyed) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
-  *) said=$(cat .berth/surveyed) && refuse_start ;;
+  *) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
 esac
 [ -z "$checking" ] || check_end

@@ -107,7 +107,7 @@ survey() {
   printf '%s\n' "$old" | note old || return 1
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
-    sed '/^$/d' | note running
+    sed '/^$/d' | note running || return 1
   # A start that fails removes the networks that it made.
   surveyed_here | cut -f 1 | grep -qxF -e "$called" || as_root docker network ls -q --no-trunc </dev/null | note networks || return 1
   # The last line says that all of this is known, also on a full disk.
@@ -118,7 +118,9 @@ survey() {
 # this runs while the image is loaded.
 old_file=$(stack_file "$compose_file")
 rm -f .berth/foreign .berth/owned .berth/orphans .berth/networks .berth/called
+before=
 survey </dev/null >.berth/surveyed 2>&1 &
+surveying=$!
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"
 # Each image gets an additional name until the end.

@@ -52,21 +52,23 @@ const endOf = (answer: SshAnswer, run: Run = left) =>
 const saidOf = (answer: SshAnswer) => Effect.map(endOf(answer), ({ message }) => message)
 
 describe("a deploy whose service ended", () => {
-  it.effect.each([
-    ["yes", "running", "The previous version is running again"],
-    ["yes", "nothing", "Nothing was running before and nothing is now"],
-    ["no", "running", "The files of the previous version are back, but it did not start again"]
-  ])("says of what was undone (%s, %s) what any other says", ([restored, before, words]) =>
-    Effect.gen(function*() {
-      const said = yield* saidOf({ stdout: `run\tr1\tfailed\tstart\t${restored}\t${before}\n` })
-      const state = describeStateAfter({
-        step: "start",
-        isRestored: restored === "yes",
-        wasRunning: before === "running"
+  it.effect.each(
+    [
+      ["start", "yes", "running", "The previous version is running again"],
+      ["start", "yes", "nothing", "Nothing was running before and nothing is now"],
+      ["start", "no", "running", "The files of the previous version are back, but it did not start again"],
+      ["load", "yes", "unknown", "What ran before was not touched"]
+    ] as const
+  )(
+    "says of what was undone (%s, %s, %s) what any other says",
+    ([step, restored, before, words]) =>
+      Effect.gen(function*() {
+        const said = yield* saidOf({ stdout: `run\tr1\tfailed\t${step}\t${restored}\t${before}\n` })
+        const state = describeStateAfter({ step, isRestored: restored === "yes", ranBefore: before })
+        expect(said).toBe(`Deploy failed at ${step}: the service ended before it heard why. ${state}`)
+        expect(said).toContain(words)
       })
-      expect(said).toBe(`Deploy failed at start: the service ended before it heard why. ${state}`)
-      expect(said).toContain(words)
-    }))
+  )
 
   it.effect("says the same of one that was noted by an earlier version", () =>
     Effect.gen(function*() {
