@@ -158,8 +158,11 @@ export interface PreflightQuestions {
   readonly thorough: boolean
   /** Name of the compose file for a plan, which also needs the deployed state. */
   readonly planned?: string
-  /** Name of the stack where its files set one; else compose derives it from the directory. */
-  readonly projectName?: string
+  /**
+   * Name of the stack; empty if compose derives it from the directory. Without one, the stack has whichever names its
+   * containers have.
+   */
+  readonly projectName?: string | undefined
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
@@ -169,7 +172,7 @@ const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
  * files.
  */
 export const preflightCommand = (
-  { files, images, layers, planned = "", probes = [], projectName = "", remotePath, thorough }: PreflightQuestions,
+  { files, images, layers, planned = "", probes = [], projectName = "?", remotePath, thorough }: PreflightQuestions,
   sudo: boolean
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
@@ -220,7 +223,7 @@ export interface ExistingStack {
   readonly addresses?: ReadonlyArray<string>
 }
 
-/** Ports of a running container of another directory. */
+/** Ports of a running container of another stack. */
 export interface OccupiedPorts {
   readonly container: string
   /** Directory of its stack; empty if it belongs to none. */
@@ -228,7 +231,7 @@ export interface OccupiedPorts {
   readonly ranges: ReadonlyArray<PortRange>
 }
 
-/** A container of a stack in another directory that has the name of this one. */
+/** A container of another stack: of the same name in another directory, or of another name in this one. */
 export interface ForeignContainer {
   readonly directory: string
   /** Its name. */
@@ -275,7 +278,10 @@ export interface ServerFacts {
   /** Changes with every deploy to the remote path. */
   readonly revision: string
   readonly taken: ReadonlyArray<OccupiedPorts>
+  /** In another directory, with the name of this stack. */
   readonly foreign: ReadonlyArray<ForeignContainer>
+  /** In this directory, with another name. */
+  readonly apart: ReadonlyArray<ForeignContainer>
   readonly there: ExistingStack
   /** Present if a bridge of an earlier deploy still exists. */
   readonly hasBridge?: true
@@ -378,6 +384,7 @@ export const parsePreflight = (output: string): ServerFacts => {
     revision: value("revision")[0] ?? "",
     taken: Array.filterMap(values("port"), takenBy),
     foreign: parseForeignContainers(values("foreign")),
+    apart: parseForeignContainers(values("apart")),
     there: {
       containers: Array.filterMap(values("stack"), containerThere),
       compose: readComposeTexts(values),

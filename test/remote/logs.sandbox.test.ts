@@ -145,7 +145,8 @@ esac
   ) =>
     Effect.gen(function*() {
       const lines = prefixes.split(/(?<=\|) ?/).map((prefix, at) => `${prefix} 2024-05-05T10:00:0${at}.0Z text | ${at}`)
-      const listed = containers.map((line) => `"$HOME/containers/app\t${line}"`).join(" ")
+      const listed = containers.map((line) => line.replace(/^([^|]*)\|([^|]*)\|/, `$2\t$1\t`))
+        .map((line) => `"$HOME/containers/app\t${line}"`).join(" ")
       const stub = docker(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")}`).replace(
         "case $1 in",
         `case $1 in\n  ps) printf '%s\\n' ${listed} ;;`

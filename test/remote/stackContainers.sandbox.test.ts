@@ -115,6 +115,19 @@ describe.each(shells)("a stack, in $name", (shell) => {
       // One that its files name, and one that differs from the other's.
       expect((yield* facts("~/live/shop", "other")).foreign.map(({ container }) => container)).toEqual(["other-web-1"])
       expect((yield* facts("~/live/shop", "shop2")).foreign).toEqual([])
+      // Under another name, those of the directory are another stack's, with their ports.
+      const renamed = yield* facts("~/live/shop", "shop2")
+      expect(renamed.apart.map(({ container, project }) => [container, project])).toEqual([
+        ["shop-web-1", "shop"],
+        ["shop-old-1", "shop"],
+        ["shop-web-run-1", "shop"]
+      ])
+      expect(renamed.taken.flatMap(({ ranges }) => ranges.map(({ first }) => first))).toEqual([80, 81, 82, 83])
+      expect((yield* facts("~/live/shop")).apart).toEqual([])
+      // Without a name, the stack has those of its containers: a release of an earlier version does not say it.
+      const unnamed = { remotePath: "~/live/shop", images: [], files: [], layers: false, thorough: false }
+      const { apart, foreign } = parsePreflight((yield* run(preflightCommand(unnamed, false))).stdout)
+      expect([apart, foreign]).toEqual([[], [cron]])
       // A directory that does not exist yet, with the name that compose derives.
       expect((yield* facts("~/new/Sh.op")).foreign).toHaveLength(4)
       expect((yield* facts("~/new/sho")).foreign).toEqual([])

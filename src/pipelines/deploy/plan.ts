@@ -36,6 +36,7 @@ import { readProjectConfig } from "../projects/environments.ts"
 import { parseEnv } from "../projects/interpolate.ts"
 import { listPrograms, showPrograms } from "../projects/programs.ts"
 import { listEnvFileNames } from "../projects/projects.ts"
+import { describeApartContainers } from "../projects/stackNames.ts"
 import { findSecretMemory, keepForPlan } from "../secrets/secretMemory.ts"
 import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../servers/servers.ts"
 import {
@@ -307,6 +308,7 @@ export const planContainers = Effect.fn("planContainers")(function*(
       ...decision.keys.warnings,
       ...decision.references.warnings,
       ...warnings,
+      ...describeApartContainers(decision.facts.apart),
       ...decision.secrets?.warnings ?? [],
       ...findUnkeptDatabases(plan.compose, plan.backups?.config),
       ...archiveWarnings(decision),

@@ -50,6 +50,11 @@ const suggestName = (remotePath: string): string => {
 
 const mostNamed = 5
 
+const listContainers = (containers: ReadonlyArray<ForeignContainer>): string => {
+  const names = containers.slice(0, mostNamed).map(({ container }) => cut(container)).join(", ")
+  return containers.length > mostNamed ? `${names} and ${containers.length - mostNamed} more` : names
+}
+
 /** Containers of stacks in other directories that have the name of a stack, as a reason not to deploy it; undefined without any. */
 export const describeForeignContainers = (
   foreign: ReadonlyArray<ForeignContainer>,
@@ -58,17 +63,28 @@ export const describeForeignContainers = (
   const [first] = foreign
   if (first === undefined) return undefined
   const byDirectory = Object.entries(Array.groupBy(foreign, ({ directory }) => directory))
-  const places = byDirectory.slice(0, mostNamed).map(([directory, containers]) => {
-    const names = containers.map(({ container }) => cut(container))
-    const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ""
-    return `${names.slice(0, mostNamed).join(", ")}${more} in ${cut(directory)}`
-  })
+  const places = byDirectory.slice(0, mostNamed).map(([directory, containers]) =>
+    `${listContainers(containers)} in ${cut(directory)}`
+  )
   const others = byDirectory.length > mostNamed
     ? `, and in ${pluralize(byDirectory.length - mostNamed, "directory", "directories")} more`
     : ""
   return `another stack on "${server}" has the name of this one, "${cut(first.project)}", so that ` +
     `Compose would take its containers for this one's: ${
       places.join("; ")
-    }${others}. Give this stack a name of its own, such as ` +
-    `"projectName": "${suggestName(remotePath)}" in ${containerConfigName}, or take the other one down there`
+    }${others}. Give the newer of them a name of its own, such as ` +
+    `"projectName": "${suggestName(remotePath)}" in ${containerConfigName} for this one, or take the other one down ` +
+    "there. Volumes go by the name, too: under another one, they are new and empty"
 }
+
+/** Warnings about containers in the directory of a stack that belong to stacks of other names: they stay as they are. */
+export const describeApartContainers = (apart: ReadonlyArray<ForeignContainer>): ReadonlyArray<string> =>
+  Object.entries(Array.groupBy(apart, ({ project }) => project)).map(([project, containers]) => {
+    const told = `the directory has containers of another stack, "${cut(project)}", that stay as they are: ` +
+      listContainers(containers)
+    // Labels are anybody's words: others are no advice to type.
+    return /^[a-z0-9][a-z0-9_-]{0,99}$/.test(project)
+      ? `${told}. "docker compose -p ${project} down" there removes them, and "projectName": "${project}" in ` +
+        `${containerConfigName} deploys to that stack`
+      : told
+  })

@@ -56,7 +56,7 @@ import { decideServiceChanges } from "../deploy/decide.ts"
 import { listServicesSeeing } from "../projects/broughtFiles.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
 import { listEnvFileNames } from "../projects/projects.ts"
-import { describeForeignContainers } from "../projects/stackNames.ts"
+import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
 import {
   describeEnvironment,
   findComposeFailure,
@@ -103,7 +103,7 @@ export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
       layers: false,
       thorough: false,
       planned,
-      projectName: manifest.stackName ?? ""
+      projectName: manifest.stackName
     }),
     Effect.map(
       execute(server, releaseFilesCommand(remotePath, release.id)),
@@ -457,6 +457,6 @@ export const planRollback = Effect.fn("planRollback")(function*(
       ? {}
       : { restore: (yield* loadRestore).describeRestore(restoring) },
     obstacles: yield* words([...obstacles, ...backups?.obstacles ?? []]),
-    warnings: yield* words(warnings)
+    warnings: yield* words([...warnings, ...describeApartContainers(facts.apart)])
   }
 })

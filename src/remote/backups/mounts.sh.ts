@@ -23,6 +23,11 @@ basename "\${stack_here:-$PWD}"
 (cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
 fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
 }
+named_one_of() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 in is { sub(/^[^\\t]*\\t/, ""); print }'
+}
 foreign_among() {
 awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
 BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
@@ -30,6 +35,10 @@ $1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
 }
 stack_foreign() {
 stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+foreign_of "$stack_all"
+}
+foreign_of() {
+stack_all=$1
 stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
 printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
 }

@@ -7,8 +7,9 @@
 # MOST images, FILES hashes the files, and THROUGH-SUDO says that as_root uses sudo. For a plan, COMPOSE-FILE is not
 # empty: then also prints the current release, the containers of the directory, the texts of that file and .env, and
 # the addresses of the server.
-# PROJECT is the name of the stack, empty if compose derives it from the directory: containers of other directories whose
-# stack has that name are told.
+# PROJECT is the name of the stack, empty if compose derives it from the directory, and `?` for whichever its containers
+# have: containers of other directories whose stack has that name are told, and those of this directory whose stack has
+# another one.
 # Compose is the slowest to answer, so it runs in parallel. Its facts from the last deploy are reused while the program
 # is the same; a docker-compose written in Python is taken for 1.x without running it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
@@ -43,8 +44,16 @@ beside() {
   # shellcheck disable=SC2034 # For these functions.
   stack_here=$path
   others=$(stack_places "{{.Label \"com.docker.compose.project\"}}$tab{{.Names}}$tab{{.Ports}}" -a 2>/dev/null)
-  printf '%s\n' "$others" | awk -F '\t' '$1 != "." && $4 != "" { print "port\t" $3 "|" $4 "|" $1 }'
-  printf '%s\n' "$others" | foreign_among "$(stack_names "$project")" | sed "s/^/foreign$tab/"
+  case $project in
+    "?") names=$(printf '%s\n' "$others" | sed -n 's/^\.	\([^	]*\)	.*/\1/p' | sort -u | grep . || stack_names) ;;
+    *) names=$(stack_names "$project") ;;
+  esac
+  printf '%s\n' "$others" | here=$path awk -F '\t' -v names="$(printf '%s\n' "$names" | tr '\n' ' ')" '
+    BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+    $1 == "." && $2 in is { next }
+    $1 == "." { $1 = ENVIRON["here"]; print "apart\t" $1 "\t" $3 "\t" $2 }
+    $4 != "" { print "port\t" $3 "|" $4 "|" $1 }'
+  printf '%s\n' "$others" | foreign_among "$names" | sed "s/^/foreign$tab/"
 }
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
@@ -105,7 +114,10 @@ stack() {
   # Skips networks of containers, whose addresses are the same on many servers.
   PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
     awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\/.*/, "", $4); print "address\t" $4 }'
-  ids=$(stack_ps '{{.ID}}' -a) || return 0
+  ids=$(stack_ps "{{.Label \"com.docker.compose.project\"}}$tab{{.ID}}" -a) || return 0
+  if [ "$project" = "?" ]; then ids=$(printf '%s\n' "$ids" | cut -f 2)
+  else ids=$(printf '%s\n' "$ids" | named_one_of "$(stack_names "$project")")
+  fi
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
     sed "s/^/stack$tab/"

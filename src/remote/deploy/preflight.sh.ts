@@ -49,10 +49,10 @@ profile) set -- "$@" --profile "$stack_value" ;;
 project) set -- "$@" -p "$stack_value" ;;
 esac
 done <.berth/stack
-stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
-if [ -n "$stack_names" ]; then
-stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
-set -- "$@" --env-file "$stack_names"
+stack_values=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_values" ]; then
+stack_values=$(printf '%s\\n' "$stack_values" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_values"
 fi
 while [ "$stack_own" -gt 0 ]; do
 stack_value=$1
@@ -125,6 +125,11 @@ basename "\${stack_here:-$PWD}"
 (cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
 fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
 }
+named_one_of() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 in is { sub(/^[^\\t]*\\t/, ""); print }'
+}
 foreign_among() {
 awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
 BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
@@ -132,6 +137,10 @@ $1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
 }
 stack_foreign() {
 stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+foreign_of "$stack_all"
+}
+foreign_of() {
+stack_all=$1
 stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
 printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
 }
@@ -160,8 +169,16 @@ printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
 name_ids "$@" | sed "s/^/image$tab/"
 stack_here=$path
 others=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}$tab{{.Names}}$tab{{.Ports}}" -a 2>/dev/null)
-printf '%s\\n' "$others" | awk -F '\\t' '$1 != "." && $4 != "" { print "port\\t" $3 "|" $4 "|" $1 }'
-printf '%s\\n' "$others" | foreign_among "$(stack_names "$project")" | sed "s/^/foreign$tab/"
+case $project in
+"?") names=$(printf '%s\\n' "$others" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p' | sort -u | grep . || stack_names) ;;
+*) names=$(stack_names "$project") ;;
+esac
+printf '%s\\n' "$others" | here=$path awk -F '\\t' -v names="$(printf '%s\\n' "$names" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 == "." && $2 in is { next }
+$1 == "." { $1 = ENVIRON["here"]; print "apart\\t" $1 "\\t" $3 "\\t" $2 }
+$4 != "" { print "port\\t" $3 "|" $4 "|" $1 }'
+printf '%s\\n' "$others" | foreign_among "$names" | sed "s/^/foreign$tab/"
 }
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
 info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.OSType}}/{{.Architecture}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
@@ -213,7 +230,10 @@ done
 { noted variables | grep . || echo .env; } | while IFS= read -r name; do told env "./$name"; done
 PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
 awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\\/.*/, "", $4); print "address\\t" $4 }'
-ids=$(stack_ps '{{.ID}}' -a) || return 0
+ids=$(stack_ps "{{.Label \\"com.docker.compose.project\\"}}$tab{{.ID}}" -a) || return 0
+if [ "$project" = "?" ]; then ids=$(printf '%s\\n' "$ids" | cut -f 2)
+else ids=$(printf '%s\\n' "$ids" | named_one_of "$(stack_names "$project")")
+fi
 [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
 sed "s/^/stack$tab/"
 }

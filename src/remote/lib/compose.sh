@@ -58,10 +58,10 @@ compose_stack() {
       project) set -- "$@" -p "$stack_value" ;;
     esac
   done <.berth/stack
-  stack_names=$(sed -n "s/^variables$(printf '\t')//p" .berth/stack)
-  if [ -n "$stack_names" ]; then
-    stack_names=$(printf '%s\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
-    set -- "$@" --env-file "$stack_names"
+  stack_values=$(sed -n "s/^variables$(printf '\t')//p" .berth/stack)
+  if [ -n "$stack_values" ]; then
+    stack_values=$(printf '%s\n' "$stack_values" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+    set -- "$@" --env-file "$stack_values"
   fi
   while [ "$stack_own" -gt 0 ]; do
     stack_value=$1

@@ -35,6 +35,12 @@ stack_names() {
     (cd "${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
   fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
 }
+# named_one_of NAMES: picks the lines whose first field is one of the names, without it.
+named_one_of() {
+  awk -F '\t' -v names="$(printf '%s\n' "$1" | tr '\n' ' ')" '
+    BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+    $1 in is { sub(/^[^\t]*\t/, ""); print }'
+}
 # foreign_among NAMES: picks the containers of other directories whose stack has one of the names from lines of
 # stack_places with project and container; prints directory, container, project.
 foreign_among() {
@@ -47,6 +53,11 @@ foreign_among() {
 # stack.
 stack_foreign() {
   stack_all=$(stack_places "{{.Label \"com.docker.compose.project\"}}	{{.Names}}" -a) || return 1
+  foreign_of "$stack_all"
+}
+# foreign_of LINES: the same from lines of stack_places with project, container and more.
+foreign_of() {
+  stack_all=$1
   stack_is=$({ printf '%s\n' "$stack_all" | sed -n 's/^\.	\([^	]*\)	.*/\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
   printf '%s\n' "$stack_all" | foreign_among "$stack_is"
 }

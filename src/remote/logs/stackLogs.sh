@@ -34,7 +34,8 @@ containing() {
 stamps='s/^\([^|]*|\) [0-9-]*T[0-9:.]*Z/\1/'
 [ "$5" != yes ] || stamps=
 # PREFIX=LABEL for each form of prefix of each container.
-labels=$(stack_ps '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null |
+all=$(stack_places '{{.Label "com.docker.compose.project"}}	{{.Names}}	{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null)
+labels=$(printf '%s\n' "$all" | sed -n 's/^\.	\([^	]*\)	\([^	]*\)	/\2|\1|/p' |
   LC_ALL=C awk -F '|' '
     $5 != "True" && $3 != "" { if (!(($3, $4) in seen)) count[$3]++; seen[$3, $4] = 1; line[NR] = $0 }
     END {
@@ -50,7 +51,7 @@ labels=$(stack_ps '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "
     }' | tr '\n' ' ')
 # Compose prints the lines of another stack of the same name too.
 only_known=
-[ -z "$(stack_foreign 2>/dev/null)" ] || only_known=yes
+[ -z "$(foreign_of "$all")" ] || only_known=yes
 exec 4>&1
 code=$({
   { compose_stack "" logs --no-color --timestamps --tail "$tail" ${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |

@@ -49,10 +49,10 @@ profile) set -- "$@" --profile "$stack_value" ;;
 project) set -- "$@" -p "$stack_value" ;;
 esac
 done <.berth/stack
-stack_names=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
-if [ -n "$stack_names" ]; then
-stack_names=$(printf '%s\\n' "$stack_names" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
-set -- "$@" --env-file "$stack_names"
+stack_values=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+if [ -n "$stack_values" ]; then
+stack_values=$(printf '%s\\n' "$stack_values" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
+set -- "$@" --env-file "$stack_values"
 fi
 while [ "$stack_own" -gt 0 ]; do
 stack_value=$1
@@ -92,6 +92,11 @@ basename "\${stack_here:-$PWD}"
 (cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
 fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
 }
+named_one_of() {
+awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
+BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+$1 in is { sub(/^[^\\t]*\\t/, ""); print }'
+}
 foreign_among() {
 awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
 BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
@@ -99,6 +104,10 @@ $1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
 }
 stack_foreign() {
 stack_all=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}	{{.Names}}" -a) || return 1
+foreign_of "$stack_all"
+}
+foreign_of() {
+stack_all=$1
 stack_is=$({ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	\\([^	]*\\)	.*/\\1/p'; sed -n 's/^project	//p' .berth/stack 2>/dev/null; } | grep . || stack_names)
 printf '%s\\n' "$stack_all" | foreign_among "$stack_is"
 }
@@ -122,7 +131,8 @@ if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains"; else cat; fi
 }
 stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'
 [ "$5" != yes ] || stamps=
-labels=$(stack_ps '{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null |
+all=$(stack_places '{{.Label "com.docker.compose.project"}}	{{.Names}}	{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' -a 2>/dev/null)
+labels=$(printf '%s\\n' "$all" | sed -n 's/^\\.	\\([^	]*\\)	\\([^	]*\\)	/\\2|\\1|/p' |
 LC_ALL=C awk -F '|' '
 $5 != "True" && $3 != "" { if (!(($3, $4) in seen)) count[$3]++; seen[$3, $4] = 1; line[NR] = $0 }
 END {
@@ -137,7 +147,7 @@ if (index(is[1], is[2] "-") == 1) print substr(is[1], length(is[2]) + 2) "=" lab
 }
 }' | tr '\\n' ' ')
 only_known=
-[ -z "$(stack_foreign 2>/dev/null)" ] || only_known=yes
+[ -z "$(foreign_of "$all")" ] || only_known=yes
 exec 4>&1
 code=$({
 { compose_stack "" logs --no-color --timestamps --tail "$tail" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |

@@ -20,6 +20,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   deployed: [],
   taken: [],
   foreign: [],
+  apart: [],
   serverImages: [],
   ...overrides
 })

@@ -15,9 +15,15 @@ const config: ContainerConfig = {
   remotePath: "~/containers/shop",
   compose: ["compose.yml"],
   profiles: ["web"],
+  projectName: "shop",
   healthTimeout: undefined,
   environments: {
-    staging: { remotePath: "~/containers/shop-staging", compose: ["staging.yml"], profiles: [] },
+    staging: {
+      remotePath: "~/containers/shop-staging",
+      compose: ["staging.yml"],
+      profiles: [],
+      projectName: "shop-staging"
+    },
     production: { server: "web-2", protected: true },
     fleet: { targets: [{ server: "a" }, { server: "b", remotePath: "/srv/b" }], parallel: true }
   }
@@ -38,13 +44,15 @@ describe("an environment", () => {
       serverId: "main",
       remotePath: "~/containers/shop-staging",
       compose: ["staging.yml"],
-      profiles: []
+      profiles: [],
+      projectName: "shop-staging"
     })
     expect(effective("production")).toMatchObject({
       serverId: "web-2",
       remotePath: "~/containers/shop",
       compose: ["compose.yml"],
-      profiles: ["web"]
+      profiles: ["web"],
+      projectName: "shop"
     })
     expect(effective("fleet")).toMatchObject({ targets: [{ server: "a" }, { server: "b" }], parallel: true })
     expect(effective("fleet").serverId).toBeUndefined()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import {
+  describeApartContainers,
   describeForeignContainers,
   formatDefaultNames,
   projectNameAt
@@ -26,8 +27,9 @@ describe("a name that another stack has", () => {
   it("is told with the directories, their containers and the line that gives this stack one of its own", () => {
     expect(at("~/staging/Shop/")).toBe(
       "another stack on \"live\" has the name of this one, \"shop\", so that Compose would take its containers for this " +
-        "one's: shop_web_1, shop_db_1 in /home/u/live/shop; shop-old-1 in /srv/shop. Give this stack a name of its own, such as " +
-        "\"projectName\": \"staging-shop\" in container.json, or take the other one down there"
+        "one's: shop_web_1, shop_db_1 in /home/u/live/shop; shop-old-1 in /srv/shop. Give the newer of them a name of its own, such as " +
+        "\"projectName\": \"staging-shop\" in container.json for this one, or take the other one down there. Volumes go by " +
+        "the name, too: under another one, they are new and empty"
     )
     expect(describeForeignContainers([], { remotePath: "~/a", server: "live" })).toBeUndefined()
   })
@@ -55,5 +57,28 @@ describe("a name that another stack has", () => {
     })
     expect(told).toContain(" and 40 more in /srv/0; ")
     expect(told).toContain(", and in 3 directories more. Give")
+  })
+})
+
+describe("containers of another name in the directory", () => {
+  const named = (...projects: ReadonlyArray<string>) =>
+    describeApartContainers(
+      projects.map((project, at) => ({ directory: "/srv/shop", container: `web-${at}`, project }))
+    )
+
+  it("are told once for each name, with what removes them and what deploys to them", () => {
+    expect(named("old", "older", "old")).toEqual(["old: web-0, web-2", "older: web-1"].map((told) => {
+      const [name = "", containers = ""] = told.split(": ")
+      return `the directory has containers of another stack, "${name}", that stay as they are: ${containers}. ` +
+        `"docker compose -p ${name} down" there removes them, and "projectName": "${name}" in container.json deploys to ` +
+        "that stack"
+    }))
+    expect(named()).toEqual([])
+  })
+
+  it.each(["$(reboot)", "a b", "", "-rf"])("are no command to type under the name %j", (name) => {
+    expect(named(name)).toEqual([
+      `the directory has containers of another stack, "${name}", that stay as they are: web-0`
+    ])
   })
 })

@@ -7,7 +7,7 @@ import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { findContainer } from "../../../src/pipelines/exec.ts"
 import { listReleases } from "../../../src/pipelines/releases/releases.ts"
-import { rollback } from "../../../src/pipelines/releases/rollback.ts"
+import { planRollback, rollback } from "../../../src/pipelines/releases/rollback.ts"
 import { executeStackAction } from "../../../src/pipelines/stacks.ts"
 import { buildImage, docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
@@ -136,6 +136,14 @@ describe.skipIf(!realServer.available)(
           yield* deploy(request)
           expect(yield* others).toEqual(before)
 
+          // Under another name, the containers that are there are another stack's.
+          yield* put(directory, { "container.json": JSON.stringify({ projectName: `${own}-2` }) })
+          const renamed = yield* planContainers(request)
+          expect(renamed.services).toEqual([{ name: "web", change: "create" }])
+          expect(renamed.obstacles.join()).toContain(" of the service web is taken on ")
+          expect(renamed.warnings.join()).toContain(`"docker compose -p ${own} down" there removes them`)
+          yield* put(directory, { "container.json": JSON.stringify({ projectName: own }) })
+
           // Another stack comes to its name later.
           yield* startByHand(late ?? "", own, "late", `${name}-other`)
           const all = Effect.zip(others, whatIs(late ?? ""))
@@ -147,6 +155,7 @@ describe.skipIf(!realServer.available)(
           expect(yield* executeStackAction("stop", place)).toMatchObject({ success: true, status: "exited" })
           expect(yield* all).toEqual(with3)
           expect((yield* Effect.flip(executeStackAction("start", place))).message).toContain(late)
+          expect((yield* planRollback(place)).obstacles.join()).toContain(late)
           expect((yield* Effect.flip(rollback(place))).message).toContain(late)
           expect(yield* all).toEqual(with3)
           expect(yield* executeStackAction("remove", { ...place, volumes: true })).toMatchObject({ success: true })

@@ -72,7 +72,7 @@ containers() {
 # Containers of the stack in this directory, under the name of the new version: another name is another stack.
 containers_here() {
   here=$(stack_ps "{{.Label \"com.docker.compose.project\"}}$tab{{.ID}}" -a 2>/dev/null) || return 1
-  here=$(printf '%s\n' "$here" | awk -F '\t' 'FILENAME != "-" { is[$0] = 1; next } $1 in is { print $2 }' .berth/called -)
+  here=$(printf '%s\n' "$here" | named_one_of "$(cat .berth/called)")
   [ -n "$here" ] && printf '%s\n' "$here"
 }
 # Lines of the survey about this directory: project, container, id, service, and True for one-off ones.
