@@ -17,7 +17,8 @@ import {
   makeProtocolFailure,
   pickServerFields,
   type SshConnection,
-  toConnectFailure
+  toConnectFailure,
+  watchHandshake
 } from "./logIn.ts"
 
 /** Greetings of other protocols, and their replies to SSH's own greeting. */
@@ -192,6 +193,7 @@ const open = (
         const client = new ssh2.Client()
         const socket = channel ?? new Socket()
         const received = { bytesRead: 0 }
+        const handshake = watchHandshake()
         let greeted = false
         let stopWatching = () => {}
         let accepted: Buffer | undefined
@@ -218,7 +220,7 @@ const open = (
         )
         client.on("error", (error: Error) => {
           if (isMethodFailure(error)) turns.note(error.message)
-          else end(toConnectFailure(error, greeted))
+          else end(toConnectFailure(error, greeted, handshake.describe(error)))
         })
         client.on("end", () => end(hungUp))
         client.on("close", () => end(hungUp))
@@ -239,6 +241,7 @@ const open = (
           username: server.username,
           readyTimeout: 0,
           ...keepAlive,
+          debug: handshake.hear,
           algorithms: { serverHostKey: algorithms },
           authHandler: (methods: ReadonlyArray<string> | null) => turns.next(methods),
           hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {

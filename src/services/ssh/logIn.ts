@@ -7,6 +7,7 @@ import {
   type HostKeyChanged,
   type ServerUnreachable
 } from "../../schema/ssh.ts"
+import { cut, escapeText } from "../../schema/words.ts"
 import { readErrorCode, readRegular } from "../local/LocalFiles.ts"
 
 /**
@@ -51,12 +52,64 @@ export const isMethodFailure = (error: Error) =>
 export const describeSocketError = (error: Error): string =>
   words[readErrorCode(error)] ?? (error.message || readErrorCode(error))
 
-/** Describes an error of ssh2 or of the socket. `greeted`: the server has sent its identification. */
-export const toConnectFailure = (error: Error, greeted: boolean): ConnectFailure => ({
-  reason: describeSocketError(error),
+/**
+ * Describes an error of ssh2 or of the socket.
+ * @param greeted true once the server has sent its host key
+ * @param reason description of an error of the handshake
+ */
+export const toConnectFailure = (
+  error: Error,
+  greeted: boolean,
+  reason = describeSocketError(error)
+): ConnectFailure => ({
+  reason,
   dropped: !greeted && (readErrorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
   turnedDown: levelOf(error) === "client-authentication" || tooMany.test(error.message)
 })
+
+/** Algorithms of a handshake, by the end of the words in which ssh2 misses one: their option of sshd, and more to do. */
+const algorithmKinds = [
+  { words: "key exchange algorithm", option: "KexAlgorithms" },
+  {
+    words: "host key format",
+    option: "HostKeyAlgorithms",
+    more: ", with a key of its type (ssh-keygen -A makes them)"
+  },
+  { words: "cipher", option: "Ciphers" },
+  { words: "MAC", option: "MACs" },
+  { words: "compression", option: "Compression" }
+]
+
+const mostAlgorithms = 40
+
+const listAlgorithms = (names: string): string => {
+  // Marks of the protocol, which name no algorithm.
+  const own = names.split(",").filter((name) => name !== "" && !/^(?:ext-info|kex-strict)-/.test(name))
+  return own.slice(0, mostAlgorithms).map((name) => cut(escapeText(name))).join(", ") || "none"
+}
+
+/** Hears what ssh2 tells of a handshake, and describes one that fails because both sides share no algorithm of a kind. */
+export const watchHandshake = () => {
+  const lists = { local: "", remote: "" }
+  return {
+    hear: (line: string): void => {
+      const [, side, names = ""] = /^Handshake: \((local|remote)\) [^:]*: (.*)$/s.exec(line) ?? []
+      if (side === "local" || side === "remote") lists[side] = names
+    },
+    /** Undefined for other failures. */
+    describe: ({ message }: Error): string | undefined => {
+      const missing = /^Handshake failed: no matching (.*)$/.exec(message)?.[1]
+      const kind = algorithmKinds.find(({ words }) => missing?.endsWith(words) === true)
+      return kind === undefined
+        ? undefined
+        : `it shares no ${kind.words.replace("format", "algorithm")} with Berth: it has ${
+          listAlgorithms(lists.remote)
+        }, and Berth has ` +
+          `${listAlgorithms(lists.local)}. Add one of the latter to ${kind.option} in the server's sshd_config` +
+          (kind.more ?? "")
+    }
+  }
+}
 
 /** The server has been silent for too long. */
 export const fellSilent: ConnectFailure = { reason: "it stopped answering", dropped: false, turnedDown: false }

@@ -1,6 +1,6 @@
 import { Array, Context, Effect, Option } from "effect"
 import { createHmac } from "node:crypto"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { usualSshPort } from "../../schema/servers.ts"
 import { cut } from "../../schema/words.ts"
 import { computeFingerprint, HostKeys, type KeyMismatch, withRequiredKeys } from "../HostKeys.ts"
@@ -90,6 +90,8 @@ const readSshFile = (path: string): Effect.Effect<string, NotReadable> =>
 interface SshClientPlace {
   readonly home: string
   readonly directory: string
+  /** Settings for all users of this machine, which count after the user's own. */
+  readonly systemConfig?: string | undefined
   /** Empty for a user id without a name, as containers have. */
   readonly user: string
   /** Further lines of `known_hosts`, which jobs have in a variable instead of a file. */
@@ -112,6 +114,7 @@ export class SshClient extends Context.Reference<SshClient>()("berth/SshClient",
     get user() {
       return readUserName()
     },
+    systemConfig: process.platform === "win32" ? undefined : "/etc/ssh/ssh_config",
     get knownHosts() {
       return process.env[knownHostsVariable]
     }
@@ -228,16 +231,16 @@ const matches = (criteria: ReadonlyArray<string>, of: Matched): boolean | string
 }
 
 /**
- * Reads the settings of a host in a user's `config` as ssh_config(5) specifies: the first value wins, and `Include`d
- * files belong to the section that includes them.
+ * Reads the settings of a host in a user's `config` and in that of the machine as ssh_config(5) specifies: the first
+ * value wins, and `Include`d files belong to the section that includes them.
  * @param client directories of the user and of their SSH client, and the user's name
  */
 export const readSshHost = (
-  client: Pick<SshClientPlace, "directory" | "home" | "user">,
+  client: Pick<SshClientPlace, "directory" | "home" | "systemConfig" | "user">,
   host: string
 ): Effect.Effect<SshHost> =>
   Effect.gen(function*() {
-    const { directory, home } = client
+    const { directory, home, systemConfig } = client
     const values = new Map<string, SshSetting>()
     const identityFiles: globalThis.Array<SshSetting> = []
     const unread = new Set<string>()
@@ -245,12 +248,12 @@ export const readSshHost = (
     const addressOf = (text: string) => Option.getOrElse(withTokens(text, { h: host }), () => text)
     let files = 0
 
-    const absolute = (path: string) =>
-      path.startsWith("~/") ? `${home}${path.slice(1)}` : path.startsWith("/") ? path : `${directory}/${path}`
+    const absolute = (path: string, base: string) =>
+      path.startsWith("~/") ? `${home}${path.slice(1)}` : path.startsWith("/") ? path : `${base}/${path}`
     /** Paths that a pattern names, in their order: `*` and `?` in any of its parts. */
-    const included = (pattern: string) =>
+    const included = (pattern: string, base: string) =>
       Effect.gen(function*() {
-        const [root = "", ...parts] = absolute(pattern).split("/")
+        const [root = "", ...parts] = absolute(pattern, base).split("/")
         let paths: ReadonlyArray<string> = [root]
         for (const part of parts) {
           const inEach = (parent: string) =>
@@ -285,8 +288,11 @@ export const readSshHost = (
       }
     }
 
-    /** @param isNever true for a file that an inactive section includes: it applies to no host, and may ask for `final` */
-    const read = (file: string, depth: number, isNever = false): Effect.Effect<void> =>
+    /**
+     * @param base directory of relative paths
+     * @param isNever true for a file that an inactive section includes: it applies to no host, and may ask for `final`
+     */
+    const read = (file: string, base: string, depth = 0, isNever = false): Effect.Effect<void> =>
       Effect.gen(function*() {
         if (depth > deepest || ++files > mostFiles) {
           return void unread.add(`${file} is included too deeply`)
@@ -322,7 +328,7 @@ export const readSshHost = (
           } else if (keyword === "include") {
             for (const pattern of args) {
               if (!/[[{]/.test(pattern)) {
-                for (const path of yield* included(pattern)) yield* read(path, depth + 1, !isActive)
+                for (const path of yield* included(pattern, base)) yield* read(path, base, depth + 1, !isActive)
               } else if (isActive) leaveOut(`${cut(pattern)} was left out: Berth knows * and ? in it alone`)
             }
           } else if (!isActive) continue
@@ -338,10 +344,14 @@ export const readSshHost = (
         }
       })
 
-    yield* read(`${directory}/config`, 0)
+    const readAll = Effect.zipRight(
+      read(`${directory}/config`, directory),
+      systemConfig === undefined ? Effect.void : read(systemConfig, dirname(systemConfig))
+    )
+    yield* readAll
     if (wantsFinal) {
       ;[isFinal, files] = [true, 0]
-      yield* read(`${directory}/config`, 0)
+      yield* readAll
     }
     return {
       isNamed,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Redacted, TestClock } from "effect"
+import { Effect, Fiber, Redacted, TestClock } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer, type Server, type Socket } from "node:net"
 import { join } from "node:path"
@@ -21,6 +21,31 @@ const nobody: ServerAccess = {
   username: "deployer",
   useSudo: false,
   credentials: { password: Redacted.make("secret") }
+}
+
+/** Lists of algorithms, in the order of a KEXINIT packet. */
+const offers = {
+  kex: "curve25519-sha256,ext-info-s,kex-strict-s-v00@openssh.com",
+  hostKey: "ssh-ed25519",
+  cipher: "aes128-ctr",
+  mac: "hmac-sha2-256",
+  compression: "none"
+}
+
+/** Greeting of a server with these algorithms. */
+const greetingOf = (changed: Partial<typeof offers>) => {
+  const { cipher, compression, hostKey, kex, mac } = { ...offers, ...changed }
+  const lists = [kex, hostKey, cipher, cipher, mac, mac, compression, compression, "", ""].flatMap((names) => {
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(names.length)
+    return [length, Buffer.from(names)]
+  })
+  const payload = Buffer.concat([Buffer.of(20), Buffer.alloc(16, 1), ...lists, Buffer.alloc(5)])
+  const padding = 8 - ((payload.length + 5) % 8) + 8
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(payload.length + padding + 1)
+  head.writeUInt8(padding, 4)
+  return Buffer.concat([Buffer.from("SSH-2.0-old\r\n"), head, payload, Buffer.alloc(padding)])
 }
 
 /** A port on which a program answers each connection in its way. */
@@ -48,14 +73,36 @@ describe("connecting to what is no server", () => {
       expect(yield* refused(closed)).toMatchObject({ _tag: "ServerUnreachable", reason: "connection refused" })
       const unknown = yield* refused({ ...nobody, host: "nowhere.invalid" })
       expect(unknown.message).toMatch(/^Cannot reach server "Main" at nowhere\.invalid:1: the host name/)
-      const http = yield* answering((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
-      const [took, error] = yield* Effect.timed(refused(http))
+      let times = 0
+      const http = yield* answering((socket) => {
+        times++
+        socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")
+      })
+      const error = yield* refused(http)
       expect(error.message).toBe(
         `Cannot reach server "Main" at 127.0.0.1:${http.port}: what answers there does not speak SSH but HTTP: ` +
           "check host and port"
       )
-      // At once, and not after the six attempts that a server gets which hangs up.
-      expect(Duration.toMillis(took)).toBeLessThan(1_000)
+      // A server that hangs up gets six attempts.
+      expect(times).toBe(1)
+    }).pipe(Effect.provide(liveSsh())))
+
+  it.scopedLive.each(
+    [
+      [{ kex: "diffie-hellman-group1-sha1" }, "key exchange algorithm", "diffie-hellman-group1-sha1", "KexAlgorithms"],
+      [{ hostKey: "ssh-dss" }, "host key algorithm", "ssh-dss", "HostKeyAlgorithms"],
+      [{ cipher: "3des-cbc,arcfour" }, "cipher", "3des-cbc, arcfour", "Ciphers"],
+      [{ mac: "hmac-md5\u001b[31m" }, "MAC", "hmac-md5\\u001b[31m", "MACs"]
+    ] as const
+  )("names what a server with %j has and what Berth has", ([offer, words, theirs, option]) =>
+    Effect.gen(function*() {
+      const old = yield* answering((socket) => socket.end(greetingOf(offer)))
+      const error = yield* refused(old)
+      expect(error).toMatchObject({ _tag: "ServerUnreachable" })
+      expect(error.message).toMatch(/, and Berth has [a-z][\w@.-]+, [^:]+\. Add one of the latter to /)
+      expect(error.message).toContain(`: it shares no ${words} with Berth: it has ${theirs}, and Berth has `)
+      expect(error.message).toContain(` to ${option} in the server's sshd_config`)
+      expect(error.message).not.toMatch(/ext-info|kex-strict/)
     }).pipe(Effect.provide(liveSsh())))
 
   it.scoped("gives a server that says nothing 15 seconds", () =>

@@ -67,6 +67,7 @@ const scene = record({
   host,
   config: file(constantFrom("Include @/vms/*/ssh.config", "Include @/more @/none", "Include @/v*/b/ssh.conf?g")),
   more: file(setting),
+  machine: file(constantFrom("Include more @/none")),
   a: file(setting),
   b: file(setting)
 })
@@ -91,21 +92,35 @@ describe.skipIf(!hasSsh)(`files of the SSH client${hasSsh ? "" : " (needs ssh)"}
   it.scopedLive("mean what they mean to OpenSSH, whatever they say", () =>
     Effect.gen(function*() {
       let compared = 0
-      for (const [index, { a, b, config, host, more }] of FastCheck.sample(scene, inPart(1_500, 150)).entries()) {
+      for (
+        const [index, { a, b, config, host, machine, more }] of FastCheck.sample(scene, inPart(1_500, 150)).entries()
+      ) {
         const home = join(yield* temporaryDirectory, String(index))
         for (
-          const [path, text] of [["vms/a/ssh.config", a], ["vms/b/ssh.config", b], ["more", more], [
-            "config",
-            config
-          ]] as const
+          const [path, text] of [
+            ["vms/a/ssh.config", a],
+            ["vms/b/ssh.config", b],
+            ["more", more],
+            [
+              "config",
+              config
+            ],
+            ["etc/ssh_config", machine.replaceAll("Include more", "Include @/etc/more")],
+            ["etc/more", a]
+          ] as const
         ) {
           mkdirSync(join(home, path, ".."), { recursive: true })
           writeFileSync(join(home, path), text.replaceAll("@/", `${home}/`), { mode: 0o600 })
         }
-        const said = askSsh(join(home, "config"), host)
+        // Files that are named have no others behind them.
+        const all = join(home, "all")
+        writeFileSync(all, `Include ${home}/config\nMatch all\nInclude ${home}/etc/ssh_config\n`, { mode: 0o600 })
+        const said = askSsh(all, host)
         if (said === undefined) continue
         compared++
-        const found = yield* readSshHost({ home, directory: home, user }, host)
+        const systemConfig = join(home, "etc/ssh_config")
+        writeFileSync(systemConfig, machine.replaceAll("@/", `${home}/`))
+        const found = yield* readSshHost({ home, directory: home, systemConfig, user }, host)
         const value = (key: string) => found.values.get(key)?.value
         const [proxy] = [...found.values.keys()].filter((key) =>
           key === "proxycommand" || (key === "proxyjump" && value(key) !== "none")
@@ -120,7 +135,7 @@ describe.skipIf(!hasSsh)(`files of the SSH client${hasSsh ? "" : " (needs ssh)"}
           identityFiles: found.identityFiles.length === 0
             ? said.identityFiles
             : found.identityFiles.map(({ value }) => value)
-        }, `${config}\n-- more\n${more}\n-- a\n${a}\n-- b\n${b}\n-- ${host}`).toEqual({
+        }, `${config}\n-- more\n${more}\n-- a\n${a}\n-- b\n${b}\n-- machine\n${machine}\n-- ${host}`).toEqual({
           ...said,
           proxycommand: said.proxycommand === "none" ? undefined : said.proxycommand
         })
