@@ -24,7 +24,8 @@ interface ServerItem {
   readonly isFlow: boolean
 }
 
-const hasReferences = (node: Node): boolean => {
+/** True if a value is, or contains, an alias or what aliases lead to. */
+export const hasReferences = (node: Node): boolean => {
   let found = isAlias(node)
   visit(node, {
     Node: (_, each) => {

@@ -1,5 +1,6 @@
 import { Either, Option } from "effect"
 import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes.ts"
+import { changeRoute, isOwnRoute, type RouteOwner } from "./ownRoute.ts"
 import {
   computeProxyShape,
   isSameShape,
@@ -19,7 +20,6 @@ import {
   hasHostRule,
   hasRouteTo,
   listDomainTargets,
-  listRouterDomains,
   listRouteTargets,
   listSectionNames
 } from "./queryProxy.ts"
@@ -32,6 +32,7 @@ import {
   removeLines,
   renderRouterLines,
   renderServiceLines,
+  type RouteParts,
   withSections
 } from "./routeLines.ts"
 
@@ -46,21 +47,13 @@ const entriesFrom = (lines: ReadonlyArray<string>) =>
     onRight: ({ document }) => listMapEntries(document.contents)
   })
 
-const addition = (route: Route): SectionChange => {
-  const added = new Map([
-    ["routers", entriesFrom(renderRouterLines(route))],
-    ["services", entriesFrom(renderServiceLines(route))]
-  ])
+const addition = ({ routers, services }: RouteParts): SectionChange => {
+  const added = new Map([["routers", entriesFrom(routers)], ["services", entriesFrom(services)]])
   return (section, entries) => [...entries, ...(added.get(section) ?? [])]
 }
 
-const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionChange => (section, entries) =>
-  sections === undefined || sections.includes(section)
-    ? entries.filter(({ name }) => name !== routeName && name !== formatRedirectRouter(routeName))
-    : entries
-
-/** Sections with the entries of a route; in other sections its name has another meaning. */
-const routeSections = ["routers", "services"]
+const removal = (routeName: string): SectionChange => (_, entries) =>
+  entries.filter(({ name }) => name !== routeName && name !== formatRedirectRouter(routeName))
 
 const templates = (text: string) => text.split("{{").length
 
@@ -96,7 +89,8 @@ const verified = (
 const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
 
 const redirectWarning = (after: ProxyText, { routeName }: Route) =>
-  listSectionNames(after, "middlewares").includes(redirectMiddleware)
+  !listSectionNames(after, "routers").includes(formatRedirectRouter(routeName)) ||
+    listSectionNames(after, "middlewares").includes(redirectMiddleware)
     ? []
     : [
       `the file does not define the middleware "${redirectMiddleware}": the proxy turns the router ` +
@@ -110,20 +104,24 @@ const wholeName = (routeName: string) => Either.mapLeft(readName({ routeName }),
 const isPlaced = (proxy: ProxyText, routeName: string) =>
   listSectionNames(proxy, "routers").includes(routeName) || listSectionNames(proxy, "services").includes(routeName)
 
-const insertInto = (before: ProxyText, lines: ReadonlyArray<Line>, route: Route, replacing: boolean): Outcome =>
+const insertInto = (before: ProxyText, route: Route): Outcome =>
   Either.gen(function*() {
-    const change = addition(route)
-    const cleared = removal(route.routeName, routeSections)
+    const parts = { routers: renderRouterLines(route), services: renderServiceLines(route) }
+    const { after, text } = yield* verified(before, yield* addLines(before.lines, parts), addition(parts))
+    return RouteEdit.Edited({ change: "inserted", text, warnings: redirectWarning(after, route) })
+  })
+
+/** Changes an own route, and adds what it lacks. */
+const change = (before: ProxyText, route: Route, owner: RouteOwner): Outcome =>
+  Either.gen(function*() {
+    const { change, lines, parts } = yield* changeRoute(before, route, owner)
+    const add = addition(parts)
     const { after, text } = yield* verified(
       before,
-      yield* addLines(lines, route),
-      (section, entries) => change(section, replacing ? cleared(section, entries) : entries)
+      lines,
+      (section, entries) => add(section, change(section, entries))
     )
-    return RouteEdit.Edited({
-      change: replacing ? "replaced" : "inserted",
-      text,
-      warnings: redirectWarning(after, route)
-    })
+    return RouteEdit.Edited({ change: "replaced", text, warnings: redirectWarning(after, route) })
   })
 
 const taken = (routeName: string, reason: string) => Either.left(Refusal.Taken({ routeName, reason }))
@@ -145,7 +143,7 @@ export const insertRoute = (text: string, route: Route): Outcome =>
     if (listSectionNames(proxy, "routers").includes(formatRedirectRouter(routeName))) {
       return yield* taken(routeName, `another route has the router "${formatRedirectRouter(routeName)}"`)
     }
-    return yield* insertInto(proxy, proxy.lines, route, false)
+    return yield* insertInto(proxy, route)
   })
 
 /** Removes a route's entries anywhere under `http`; refuses if not all of them can be removed. */
@@ -156,7 +154,7 @@ export const deleteRoute = (text: string, routeName: string): Outcome =>
     if (findNamedLine(before.lines, routeName) === undefined) {
       return RouteEdit.Unchanged({ reason: "route_not_found", warnings: [] })
     }
-    const lines = yield* withSections(removeLines(before.lines, routeName))
+    const lines = yield* withSections(yield* removeLines(before.lines, routeName))
     const left = findNamedLine(lines, routeName)
     if (left !== undefined) {
       return yield* Either.left(Refusal.Unfit({
@@ -179,38 +177,10 @@ export const deleteRoute = (text: string, routeName: string): Outcome =>
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })
 
-/** Identifies an application's own route among others of the same name. */
-export interface RouteOwner {
-  /** Former targets of the application, as `host:port`. */
-  readonly formerTargets: ReadonlyArray<string>
-  /** Domain, in lower case, that its route was last written for; its target may have been edited since. */
-  readonly lastDomain: Option.Option<string>
-  /** Other applications whose routes have the same name. */
-  readonly namesakes: ReadonlyArray<string>
-}
-
 const unowned: RouteOwner = { formerTargets: [], lastDomain: Option.none(), namesakes: [] }
 
 /**
- * True if the route with an application's name belongs to it: it has the current or a former target, or serves the last
- * domain.
- */
-export const isOwnRoute = (
-  proxy: ProxyText,
-  { routeName, ...place }: Omit<Route, "domain">,
-  { formerTargets, lastDomain, namesakes }: RouteOwner
-): boolean => {
-  const own = [formatTarget(place), ...formerTargets].map((target) => target.toLowerCase())
-  const targets = listRouteTargets(proxy, routeName)
-  const domains = [routeName, formatRedirectRouter(routeName)].flatMap((router) => listRouterDomains(proxy, router))
-  return namesakes.length === 0 && (
-    (targets.length > 0 && targets.every((target) => own.includes(target))) ||
-    Option.exists(lastDomain, (domain) => domains.includes(domain))
-  )
-}
-
-/**
- * Makes a domain lead to a target: replaces the route's own entries, or adds the route. A domain routed by other
+ * Makes a domain lead to a target: changes the route's own entries, or adds the route. A domain routed by other
  * routers is left alone, with a warning if they lead elsewhere. A route with this name counts as the application's own
  * if its target is a current or former one, or its domain is the last written one. If other applications share the
  * name, it does not, because one of them may meanwhile have a former port. Any other route with the name is refused.
@@ -220,12 +190,11 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
     yield* wholeRoute(route)
     const proxy = yield* readProxy(text)
     const { domain, routeName } = route
-    const replaced = () => insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
     if (hasHostRule(proxy, domain)) {
       if (hasRouteTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
       const routers = findRoutersForDomain(proxy, domain)
       const isNamed = routers.includes(routeName) || routers.includes(formatRedirectRouter(routeName))
-      if (isNamed && isOwnRoute(proxy, route, owner)) return yield* replaced()
+      if (isNamed && isOwnRoute(proxy, route, owner)) return yield* change(proxy, route, owner)
       const way = `${domain} is already routed by ${quoted(routers)}, which ${
         pointsTo(listDomainTargets(proxy, domain))
       }`
@@ -243,5 +212,5 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
         }${shared}. If it is this application's, remove it and run again`
       )
     }
-    return yield* replaced()
+    return yield* change(proxy, route, owner)
   })

@@ -41,8 +41,8 @@ export const readRouterService = (router: unknown) => textOf(readMapValue(router
 
 const defaultPorts = new Map([["http", "80"], ["https", "443"], ["h2c", "80"]])
 
-/** `host:port` of a URL, with the scheme's default port if it has none. */
-const authority = (url: string): string | undefined => {
+/** `host:port` of a URL in lower case, with the scheme's default port if it has none. */
+export const parseUrlTarget = (url: string): string | undefined => {
   const [, scheme, host] = /^([a-z][a-z0-9]*):\/\/([^/?#]+)/i.exec(url) ?? []
   if (scheme === undefined || host === undefined) return undefined
   const port = defaultPorts.get(scheme.toLowerCase())
@@ -53,7 +53,7 @@ const authority = (url: string): string | undefined => {
 const listServiceServers = (service: unknown): ReadonlyArray<string> => {
   const balancer = readMapValue(service, "loadBalancer")
   return itemsOf(readMapValue(balancer, "servers")).flatMap((server) =>
-    authority(textOf(readMapValue(server, "url")) ?? "") ?? []
+    parseUrlTarget(textOf(readMapValue(server, "url")) ?? "") ?? []
   )
 }
 

@@ -1,5 +1,6 @@
 import { Either } from "effect"
 import type { Route } from "../../schema/routes.ts"
+import { findOutside, requireOutside } from "./proxyTemplates.ts"
 import {
   closeSectionHeader,
   findSectionEnd,
@@ -32,15 +33,19 @@ const written = (name: string): string => (noString.test(name) ? `"${name}"` : n
 
 const rule = (domain: string) => `rule: "Host(\`${domain}\`)"`
 
-/** The lines of a route's two routers, as entries of the `routers` section. */
-export const renderRouterLines = ({ domain, routeName }: Route): ReadonlyArray<string> => [
+/** The lines of the router that serves a route, as an entry of the `routers` section. */
+export const renderServingRouterLines = ({ domain, routeName }: Route): ReadonlyArray<string> => [
   `    ${written(routeName)}:`,
   `      ${rule(domain)}`,
   "      entryPoints:",
   "        - https",
   `      service: ${written(routeName)}`,
   "      tls:",
-  "        certResolver: letsencrypt",
+  "        certResolver: letsencrypt"
+]
+
+/** The lines of the router that redirects plain-http requests. */
+export const renderRedirectRouterLines = ({ domain, routeName }: Route): ReadonlyArray<string> => [
   `    ${written(formatRedirectRouter(routeName))}:`,
   `      ${rule(domain)}`,
   "      entryPoints:",
@@ -48,6 +53,12 @@ export const renderRouterLines = ({ domain, routeName }: Route): ReadonlyArray<s
   "      middlewares:",
   `        - ${redirectMiddleware}`,
   `      service: ${written(routeName)}`
+]
+
+/** The lines of a route's two routers, as entries of the `routers` section. */
+export const renderRouterLines = (route: Route): ReadonlyArray<string> => [
+  ...renderServingRouterLines(route),
+  ...renderRedirectRouterLines(route)
 ]
 
 /** The lines of a route's service, as an entry of the `services` section. */
@@ -107,29 +118,36 @@ const insert = (lines: Lines, index: number, texts: ReadonlyArray<string>): Line
 const open = (lines: Lines, { header }: Section): Lines =>
   lines.map((line, index) => (index === header ? openSectionHeader(line) : line))
 
-const addRouters = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
-  Either.map(section(lines, "routers"), (routers) => {
+/** Lines of entries to add to both sections. */
+export interface RouteParts {
+  readonly routers: ReadonlyArray<string>
+  readonly services: ReadonlyArray<string>
+}
+
+const addRouters = (lines: Lines, added: ReadonlyArray<string>): Either.Either<Lines, Refusal> =>
+  Either.gen(function*() {
+    const routers = yield* section(lines, "routers")
+    if (added.length === 0) return lines
     const next = findSections(lines).find(({ header }) => header === routers.end)
     const follows = next?.name === "middlewares" || next?.name === "services"
-    return insert(
-      open(lines, routers),
-      follows ? routers.end : findSectionEnd(lines, routers),
-      renderRouterLines(route)
-    )
+    const place = follows ? routers.end : findSectionEnd(lines, routers)
+    return insert(open(lines, routers), yield* findOutside(lines, place, routers.end), added)
   })
 
-const addService = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
-  Either.map(
-    section(lines, "services"),
-    (services) => insert(open(lines, services), findSectionEnd(lines, services), renderServiceLines(route))
-  )
+const addServices = (lines: Lines, added: ReadonlyArray<string>): Either.Either<Lines, Refusal> =>
+  Either.gen(function*() {
+    const services = yield* section(lines, "services")
+    if (added.length === 0) return lines
+    const place = yield* findOutside(lines, findSectionEnd(lines, services), services.end)
+    return insert(open(lines, services), place, added)
+  })
 
 /**
- * Adds a route's routers at the end of `routers`, immediately before the section that follows it, and its service at
- * the end of `services`.
+ * Adds routers at the end of `routers`, immediately before the section that follows it, and services at the end of
+ * `services`.
  */
-export const addLines = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
-  Either.flatMap(addRouters(lines, route), (added) => addService(added, route))
+export const addLines = (lines: Lines, { routers, services }: RouteParts): Either.Either<Lines, Refusal> =>
+  Either.flatMap(addRouters(lines, routers), (added) => addServices(added, services))
 
 const isEmptyLine = (line: Line | undefined) => line !== undefined && !line.literal && isBlank(line.text)
 
@@ -137,14 +155,20 @@ const isEmptyLine = (line: Line | undefined) => line !== undefined && !line.lite
 const collapseBlanks = (lines: Lines): Lines =>
   lines.filter((line, index) => !(isEmptyLine(line) && isEmptyLine(lines[index - 1])))
 
-const isWithin = (index: number) => ({ end, header }: Section) => index > header && index < end
-
 /** Finds entries by name at four spaces of indent, with the lines that belong to them. */
 const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<boolean> => {
   let inside = false
-  return lines.map((line) => {
+  // A comment left of an entry, as editors comment lines out, belongs to it if the entry goes on behind it.
+  const goesOn: Array<boolean> = []
+  for (let index = lines.length - 1, deeper = false; index >= 0; index--) {
+    const line = lines[index]
+    if (line !== undefined && isContent(line)) deeper = line.literal || measureIndent(line.text) > 4
+    goesOn[index] = deeper
+  }
+  return lines.map((line, index) => {
     const key = parseKeyLine(line)
-    const deeper = line.literal || isBlank(line.text) || measureIndent(line.text) > 4
+    const deeper = line.literal || isBlank(line.text) || measureIndent(line.text) > 4 ||
+      (!isContent(line) && goesOn[index] === true)
     inside = line.http && (deeper ? inside : key?.indent === 4 && names.includes(key.key))
     return inside
   })
@@ -163,17 +187,25 @@ const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
   return lines.map((line, index) => (emptied.has(index) ? closeSectionHeader(line) : line))
 }
 
+/** First line of each run of lines, and the line behind it. */
+const runsOf = (marked: ReadonlyArray<boolean>): ReadonlyArray<readonly [from: number, to: number]> =>
+  marked.flatMap((is, index) => {
+    if (!is || marked[index - 1] === true) return []
+    const length = marked.slice(index).findIndex((each) => !each)
+    return [[index, length < 0 ? marked.length : index + length] as const]
+  })
+
 /**
- * Removes the lines of a route's entries from the given sections, or from all sections under `http`. Does not add a
- * missing final newline.
+ * Removes the lines of a route's entries from all sections under `http`; refuses to take a part of a template with them.
+ * Does not add a missing final newline.
  */
-export const removeLines = (lines: Lines, routeName: string, sections?: ReadonlyArray<string>): Lines => {
-  const ranges = findSections(lines).filter(({ name }) => sections?.includes(name))
-  const gone = entryLines(lines, [routeName, formatRedirectRouter(routeName)]).map((isEntry, index) =>
-    isEntry && (sections === undefined || ranges.some(isWithin(index)))
-  )
+export const removeLines = (lines: Lines, routeName: string): Either.Either<Lines, Refusal> => {
+  const gone = entryLines(lines, [routeName, formatRedirectRouter(routeName)])
   const kept = collapseBlanks(closeEmptied(lines, gone).filter((_, index) => gone[index] !== true))
-  return endsBare(lines) ? withoutFinalNewline(kept) : kept
+  return Either.map(
+    requireOutside(lines, runsOf(gone)),
+    () => endsBare(lines) ? withoutFinalNewline(kept) : kept
+  )
 }
 
 /**

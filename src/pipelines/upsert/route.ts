@@ -18,7 +18,8 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readRecordedChanges } from "../applications/changelog.ts"
 import type { AppPlan } from "../applications/platformFile.ts"
 import { refuseIfBridged } from "../routes/balancers.ts"
-import { ensureRoute, type RouteOwner } from "../routes/editRoutes.ts"
+import { ensureRoute } from "../routes/editRoutes.ts"
+import type { RouteOwner } from "../routes/ownRoute.ts"
 import {
   editProxyFile,
   type PreviewFailure,

@@ -1,0 +1,145 @@
+import { Either, FastCheck as fc, Option } from "effect"
+import { describe, expect, it } from "vitest"
+import { deleteRoute, ensureRoute } from "../../../src/pipelines/routes/editRoutes.ts"
+import type { RouteOwner } from "../../../src/pipelines/routes/ownRoute.ts"
+import { inPart } from "../../fixtures/thorough.ts"
+import { plainFile, routersOf, serviceOf } from "./proxyFiles.ts"
+
+const app = { routeName: "app", domain: "app.example.com", targetIp: "10.0.0.5", port: 2007 }
+const target = "10.0.0.5:2007"
+const owner: RouteOwner = { formerTargets: [target], lastDomain: Option.some(app.domain), namesakes: [] }
+
+const mine = plainFile.replace("\n  middlewares:\n", `${routersOf("app", app.domain)}\n  middlewares:\n`) +
+  serviceOf("app", target)
+
+const textOf = (outcome: ReturnType<typeof ensureRoute>) => {
+  if (Either.isLeft(outcome)) throw new Error(JSON.stringify(outcome.left))
+  return outcome.right._tag === "Edited" ? outcome.right.text : outcome.right.reason
+}
+const reasonOf = (outcome: ReturnType<typeof ensureRoute>) =>
+  Either.match(outcome, {
+    onLeft: (refusal) => ("reason" in refusal ? refusal.reason : ""),
+    onRight: ({ _tag }) => _tag
+  })
+
+/** What others add to a route by hand. */
+const decorations = fc.record({
+  rule: fc.constantFrom(
+    "\"Host(`app.example.com`)\"",
+    "Host(`app.example.com`) && PathPrefix(`/shop`)",
+    "'(Host(\"App.example.com\") || Host(`www.example.com`)) && !ClientIP(`10.0.0.0/8`)'",
+    "\"!Host(`app.example.com.evil`) && Host(\\\"app.example.com\\\", `shop.example`)\" # ours"
+  ),
+  router: fc.subarray([
+    "      priority: 7\n",
+    "      middlewares: [staff-only, compress@file]\n",
+    "      # middlewares:\n      #   - later\n",
+    "#     observability: {}\n",
+    "      observability:\n        accessLogs: false\n"
+  ]),
+  tls: fc.constantFrom("", "        options: modern\n", "        domains:\n          - main: \"*.example.com\"\n"),
+  url: fc.constantFrom(
+    "\"http://10.0.0.5:2007\"",
+    "http://10.0.0.5:2007/",
+    "'h2c://10.0.0.5:2007' # port of the application"
+  ),
+  item: fc.constantFrom("", "            weight: 1\n", "            preservePath: true\n"),
+  service: fc.subarray([
+    "        passHostHeader: false\n",
+    "        serversTransport: loose\n",
+    "        healthCheck:\n          path: /up\n          interval: 10s\n",
+    "        sticky:\n          cookie: { name: s }\n"
+  ]),
+  end: fc.constantFrom("\n", "\r\n"),
+  isBare: fc.boolean()
+})
+
+const decorated = ({ end, isBare, item, router, rule, service, tls, url }: typeof decorations extends fc.Arbitrary<
+  infer A
+> ? A
+  : never) =>
+{
+  const text = mine
+    .replace("    app:\n      rule: \"Host(`app.example.com`)\"\n", `    app:\n      rule: ${rule}\n${router.join("")}`)
+    .replace("        certResolver: letsencrypt\n    app-http", `        certResolver: letsencrypt\n${tls}    app-http`)
+    .replace("    app-http:\n      rule: \"Host(`app.example.com`)\"\n", `    app-http:\n      rule: ${rule}\n`)
+    .replace(`          - url: "http://${target}"\n`, `          - url: ${url}\n${item}${service.join("")}`)
+    .replaceAll("\n", end)
+  return isBare ? text.trimEnd() : text
+}
+
+describe("an own route with what others added to it", () => {
+  it("keeps every byte but its address and its host", () => {
+    fc.assert(
+      fc.property(decorations, fc.constantFrom(2007, 2099), fc.constantFrom("app", "new"), (with_, port, name) => {
+        const before = decorated(with_)
+        const domain = `${name}.example.com`
+        const expected = before.replaceAll(target, `10.0.0.5:${port}`)
+          .replaceAll(/app\.example\.com(?!\.evil)/gi, (old) => name === "app" ? old : domain)
+        const outcome = ensureRoute(before, { ...app, domain, port }, owner)
+        expect(textOf(outcome)).toBe(expected === before ? "domain_routed" : expected)
+        // A second run finds it done.
+        expect(textOf(ensureRoute(expected, { ...app, domain, port }, owner))).toBe("domain_routed")
+      }),
+      { numRuns: inPart(400, 60) }
+    )
+  })
+
+  it("gets what it lacks, and nothing that was taken out of it", () => {
+    const without = mine.replace(/ {4}app-http:\n(?: {6}.*\n)+/, "")
+    expect(textOf(ensureRoute(without, { ...app, port: 2099 }, owner))).toBe(without.replace(target, "10.0.0.5:2099"))
+  })
+
+  it("is left to a human where nothing tells which part of it is meant", () => {
+    const second = `${mine}          - url: "http://10.0.0.6:2007"\n`
+    const moved = { ...app, port: 2099 }
+    // The own server among others is known by its former address.
+    expect(textOf(ensureRoute(second, moved, owner))).toBe(second.replace(target, "10.0.0.5:2099"))
+    expect(reasonOf(ensureRoute(second, moved, { ...owner, formerTargets: [] }))).toBe(
+      "its service \"app\" has the servers 10.0.0.5:2007, 10.0.0.6:2007, and nothing says which is this application's: " +
+        "change it to 10.0.0.5:2099 by hand, then run again"
+    )
+    const weighted = mine.replace(
+      / {4}app:\n {6}loadBalancer:[^]*$/,
+      "    app:\n      weighted:\n        services: []\n"
+    )
+    expect(reasonOf(ensureRoute(weighted, moved, owner))).toContain("has no server of its own")
+    const shared = mine.replace("      service: blog\n", "      service: app\n")
+    expect(reasonOf(ensureRoute(shared, moved, owner))).toContain("is also used by \"blog\"")
+    const hosts = mine.replaceAll("Host(`app.example.com`)", "Host(`a.example`, `b.example`)")
+    expect(reasonOf(ensureRoute(hosts, { ...app, domain: "new.example.com" }, owner))).toContain(
+      "the router \"app\" serves a.example, b.example, and nothing says which is to become new.example.com"
+    )
+  })
+
+  it.each([
+    ["a template", `'http://{{ env "HOST" }}:2007'`, "is filled in by a template"],
+    ["an anchor", `&here "http://${target}"`, "shares its values"],
+    ["several lines", `>-\n              http://${target}`, "several lines"]
+  ])("is left to a human where its address is written with %s", (_, url, reason) => {
+    const text = mine.replace(`url: "http://${target}"`, `url: ${url}`)
+    expect(reasonOf(ensureRoute(text, { ...app, port: 2099 }, owner))).toContain(reason)
+  })
+})
+
+describe("an entry with lines that an editor commented out", () => {
+  it.each([
+    ["at the margin", "#      middlewares:\n#        - staff-only\n"],
+    ["left of it", "   # middlewares:\n     #   - staff-only\n"],
+    ["at its own depth", "    # middlewares:\n\n    #   - staff-only\n"]
+  ])("%s is removed and moved whole", (_, comment) => {
+    const text = mine.replace(
+      "        - https\n      service: app\n",
+      `        - https\n${comment}      service: app\n`
+    )
+    expect(text).toContain(comment)
+    expect(textOf(deleteRoute(text, "app"))).toBe(textOf(deleteRoute(mine, "app")))
+    expect(textOf(ensureRoute(text, { ...app, port: 2099 }, owner))).toBe(text.replace(target, "10.0.0.5:2099"))
+  })
+
+  it("keeps a comment that stands before the next one", () => {
+    const text = mine.replace("    app-http:\n", "    # the other one\n    app-http:\n")
+    const before = text.replace("    blog-http:\n", "    # of the blog\n    blog-http:\n")
+    expect(textOf(deleteRoute(before, "app"))).toContain("    # of the blog\n")
+  })
+})
