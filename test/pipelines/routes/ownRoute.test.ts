@@ -22,7 +22,7 @@ const reasonOf = (outcome: ReturnType<typeof ensureRoute>) =>
     onRight: ({ _tag }) => _tag
   })
 
-/** What others add to a route by hand. */
+/** Additions to a route that others make by hand. */
 const decorations = fc.record({
   rule: fc.constantFrom(
     "\"Host(`app.example.com`)\"",
