@@ -74,7 +74,10 @@ const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void
   if (buildPack !== "dockercompose" && changes.docker_compose_domains !== undefined) {
     return Effect.fail(refusedField("docker_compose_domains"))
   }
-  return Effect.void
+  const addresses = changes.docker_compose_domains?.flatMap(({ domain }) => domain?.split(",") ?? []) ?? []
+  return new Set(addresses).size < addresses.length
+    ? Effect.fail(refusedField("docker_compose_domains", "The current request contains conflicting URLs."))
+    : Effect.void
 }
 
 const makeCoolifyState = (seed: CoolifySeed = {}) =>

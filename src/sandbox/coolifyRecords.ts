@@ -170,7 +170,8 @@ export const changeApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew)
       ? {}
       : {
         docker_compose_domains: JSON.stringify(
-          Object.fromEntries(services.map(({ domain, name }) => [name, { domain }]))
+          // As Coolify does up to 4.2.
+          Object.fromEntries(services.map(({ domain, name }) => [name.replaceAll(/[-.]/g, "_"), { domain }]))
         )
       })
   }

@@ -17,6 +17,8 @@ const NewHook = Schema.Struct({
   active: Schema.optional(Schema.Boolean),
   events: Schema.optional(Schema.Array(Schema.String)),
   branch_filter: Schema.optional(Schema.String),
+  authorization_header: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String),
   config: Schema.Struct({
     url: Schema.String.pipe(Schema.filter((text) => URL.canParse(text), annotateMessage("Invalid URL."))),
     content_type: Schema.Literal("json", "form").annotations(annotateMessage("Invalid content type.")),
@@ -44,6 +46,8 @@ export interface StoredHook {
   readonly contentType: string
   readonly secret: string
   readonly branchFilter?: string
+  readonly authorizationHeader?: string
+  readonly name?: string
 }
 
 /** Initial contents of a git host: repositories as `owner/name`, with their hooks. */
@@ -99,12 +103,30 @@ export const makeGitHostState = (seed: GitHostSeed = {}) =>
       hooks: (repository: string) => transact(repository, (hooks) => Effect.succeed([hooks, hooks] as const)),
       create: (
         repository: string,
-        { active = false, branch_filter: branchFilter, config, events = [], type }: NewHook
+        {
+          active = false,
+          authorization_header: authorizationHeader,
+          branch_filter: branchFilter,
+          config,
+          events = [],
+          name,
+          type
+        }: NewHook
       ) =>
         transact(repository, (hooks, id) => {
           const { content_type: contentType, secret = "", url } = config
-          const filter = branchFilter === undefined ? {} : { branchFilter }
-          const hook: StoredHook = { id, type, active, events, url, contentType, secret, ...filter }
+          const hook: StoredHook = {
+            id,
+            type,
+            active,
+            events,
+            url,
+            contentType,
+            secret,
+            ...branchFilter === undefined ? {} : { branchFilter },
+            ...authorizationHeader === undefined ? {} : { authorizationHeader },
+            ...name === undefined ? {} : { name }
+          }
           return Effect.succeed([hook, [...hooks, hook]] as const)
         }),
       update: (repository: string, id: number, { active, branch_filter: branchFilter, config, events }: HookChanges) =>
@@ -259,29 +281,59 @@ const kinds = [
   "packagist"
 ]
 
+const issueEvents = ["issue_assign", "issue_label", "issue_milestone", "issue_comment"]
+const pullEvents = ["assign", "label", "milestone", "comment", "review", "review_request", "sync"].map((kind) =>
+  `pull_request_${kind}`
+)
+const plainEvents = ["create", "delete", "fork", "push", "wiki", "repository", "release", "package"]
+
+/** Events that a Gitea stores for those that it is given: unknown ones are none, and two of them are several. */
+const toStoredEvents = (given: ReadonlyArray<string> = []): ReadonlyArray<string> => {
+  if (given.length === 0) return ["push"]
+  const family = (all: string, kinds: ReadonlyArray<string>) => [
+    ...given.includes(all) || given.includes(`${all}_only`) ? [all] : [],
+    ...kinds.filter((kind) => given.includes(kind) || given.includes(all))
+  ]
+  return [
+    ...plainEvents.filter((event) => given.includes(event)),
+    ...family("issues", issueEvents),
+    ...family("pull_request", pullEvents)
+  ]
+}
+
+const newGiteaHook = decodeRequestBody(
+  "Hook",
+  Schema.Struct({
+    ...NewHook.fields,
+    type: Schema.String.pipe(Schema.filter((type) => kinds.includes(type), annotateMessage("Invalid hook type.")))
+  })
+)
+
 const gitea: HookBehavior = {
-  newHook: decodeRequestBody(
-    "Hook",
-    Schema.Struct({
-      ...NewHook.fields,
-      type: Schema.String.pipe(Schema.filter((type) => kinds.includes(type), annotateMessage("Invalid hook type.")))
-    })
-  ),
+  newHook: (body) => Effect.map(newGiteaHook(body), (hook) => ({ ...hook, events: toStoredEvents(hook.events) })),
   // An update ignores the secret, and resets the events and branches that it omits.
-  meant: ({ active, branch_filter = "", config, events = [] }): HookChanges => {
+  meant: ({ active, branch_filter = "", config, events }): HookChanges => {
     const { secret: _, ...taken } = config ?? {}
-    return { ...(active === undefined ? {} : { active }), branch_filter, events, config: taken }
+    return { ...(active === undefined ? {} : { active }), branch_filter, events: toStoredEvents(events), config: taken }
   },
-  shown: ({ active, branchFilter = "", contentType, events, id, type, url }) => ({
+  shown: ({ active, authorizationHeader = "", branchFilter = "", contentType, events, id, name = "", type, url }) => ({
     id,
     type,
+    name,
     branch_filter: branchFilter,
     config: { content_type: contentType, url },
-    events,
-    authorization_header: "",
+    events: events.flatMap((event) =>
+      event === "pull_request_review" ? ["approved", "rejected", "comment"].map((kind) => `${event}_${kind}`) : [event]
+    ),
+    authorization_header: authorizationHeader,
     active
   })
 }
 
 /** Starts a test double of Gitea and Forgejo. */
-export const makeGiteaDouble = (options: GitHostDoubleOptions) => makeHookDouble(gitea, options)
+export const makeGiteaDouble = ({ seed = {}, token }: GitHostDoubleOptions) => {
+  const repositories = Object.entries(seed.repositories ?? {}).map(([name, hooks]) =>
+    [name, hooks.map((hook) => ({ type: "gitea", ...hook }))] as const
+  )
+  return makeHookDouble(gitea, { token, seed: { repositories: Object.fromEntries(repositories) } })
+}

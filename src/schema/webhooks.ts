@@ -17,7 +17,14 @@ export const GitHook = Schema.Struct({
   /** Branch filter: empty for all branches; absent when the git host does not report it. */
   branchFilter: Schema.optional(Schema.String),
   /** Events that trigger a delivery; absent when the git host does not report them. */
-  events: Schema.optional(Schema.Array(Schema.String))
+  events: Schema.optional(Schema.Array(Schema.String)),
+  /** Kind of receiver and name, in the words of the git host; absent when it does not report them. */
+  type: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String),
+  /** Authorization header of its deliveries. */
+  authorization: Schema.optional(Schema.RedactedFromSelf(Schema.String)),
+  /** Properties that an update loses, as the git host neither keeps nor reports them. */
+  lost: Schema.optional(Schema.Array(Schema.String))
 }).annotations({ identifier: "GitHook" })
 export interface GitHook extends Schema.Schema.Type<typeof GitHook> {}
 

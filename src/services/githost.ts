@@ -28,7 +28,7 @@ export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
     url: string,
     secret: Redacted.Redacted
   ) => GitHostCall<GitHook>
-  /** Activates an existing hook with this secret; returns the updated hook. */
+  /** Activates an existing hook with this secret, and changes nothing else of it; returns the updated hook. */
   readonly updateHook: (
     repository: Repository,
     hook: GitHook,
@@ -58,6 +58,9 @@ export type GitHostProfile = (connection: GitHostConnection) => GitHost["Type"]
 
 const WireHook = Schema.Struct({
   id: Schema.Number,
+  type: Schema.optional(Schema.NullOr(Schema.String)),
+  name: Schema.optional(Schema.NullOr(Schema.String)),
+  authorization_header: Schema.optional(Schema.NullOr(Schema.Redacted(Schema.String))),
   active: Schema.optional(Schema.NullOr(Schema.Boolean)),
   branch_filter: Schema.optional(Schema.NullOr(Schema.String)),
   events: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
@@ -71,12 +74,18 @@ const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
     Effect.mapError(decode(body), (error) => new GitHostUnavailable({ call, reason: describeUnexpected(error) }))
 }
 
-const hookOf = ({ active, branch_filter: branchFilter, config, events, id }: typeof WireHook.Type): GitHook => ({
+const hookOf = (
+  { active, authorization_header: authorization, branch_filter: branchFilter, config, events, id, name, type }:
+    typeof WireHook.Type
+): GitHook => ({
   id,
   active: active === true,
   url: config?.url ?? "",
   ...(Predicate.isString(branchFilter) ? { branchFilter } : {}),
-  ...(events === undefined || events === null ? {} : { events })
+  ...(Predicate.isNullable(events) ? {} : { events }),
+  ...(Predicate.isNullable(type) ? {} : { type }),
+  ...(Predicate.isNullable(name) || name === "" ? {} : { name }),
+  ...(Predicate.isNullable(authorization) ? {} : { authorization })
 })
 
 const asHooks = understood("GET …/hooks", Schema.Array(WireHook))
@@ -105,6 +114,40 @@ const buildHookTestPath = (
   hook: GitHook
 ) => [...buildHookPath(repository, hook), "tests"]
 
+/**
+ * Events of a hook in the words in which Gitea takes them for a new one. It reads `issues` and `pull_request` there as
+ * all of their kinds, and reports three kinds of review that it takes as one.
+ */
+const toGiteaEvents = (reported: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(reported.map((event) =>
+    event === "issues" || event === "pull_request"
+      ? `${event}_only`
+      : /^pull_request_review_(?:approved|rejected|comment)$/.test(event)
+      ? "pull_request_review"
+      : event
+  ))
+]
+
+/** Properties of a hook that this Gitea does not report, so that its replacement lacks them. */
+const withLost = (hook: GitHook): GitHook => {
+  const lost = [
+    ...hook.events === undefined ? ["events"] : [],
+    ...hook.branchFilter === undefined ? ["branch filter"] : [],
+    ...hook.authorization === undefined ? ["authorization header"] : []
+  ]
+  return lost.length === 0 ? hook : { ...hook, lost }
+}
+
+/** Properties of a hook that its replacement lacks. */
+const findLost = (before: GitHook, after: GitHook): ReadonlyArray<string> => {
+  const events = (before.events ?? []).filter((event) => after.events !== undefined && !after.events.includes(event))
+  return [
+    ...before.lost ?? [],
+    ...events.length === 0 ? [] : [`events ${events.join(", ")}`],
+    ...(before.branchFilter ?? "") === (after.branchFilter ?? before.branchFilter ?? "") ? [] : ["branch filter"]
+  ]
+}
+
 const pageSize = 50
 const mostPages = 100
 
@@ -119,34 +162,44 @@ const gitea: GitHostProfile = ({ send }) => {
       }
       const query = { limit: String(pageSize), page: String(page) }
       const hooks = yield* Effect.flatMap(send({ method: "GET", path: buildHooksPath(repository), query }), decodeHooks)
-      return hooks.length === 0 ? hooks : [...hooks, ...yield* pages(repository, page + 1)]
+      return hooks.length === 0 ? hooks : [...hooks.map(withLost), ...yield* pages(repository, page + 1)]
     })
 
-  const create = (repository: Repository, url: string, secret: Redacted.Redacted, branchFilter?: string) =>
-    send({
+  const create = (
+    repository: Repository,
+    { authorization, branchFilter = "", events = ["push"], name, type = "gitea", url }: Omit<GitHook, "active" | "id">,
+    secret: Redacted.Redacted
+  ) => {
+    const header = authorization === undefined ? "" : Redacted.value(authorization)
+    return send({
       method: "POST",
       path: buildHooksPath(repository),
       body: {
-        type: "gitea",
+        type,
         active: true,
         config: { url, content_type: "json", secret: Redacted.value(secret) },
-        events: ["push"],
-        ...(branchFilter === undefined || branchFilter === "" ? {} : { branch_filter: branchFilter })
+        events: toGiteaEvents(events),
+        ...(branchFilter === "" ? {} : { branch_filter: branchFilter }),
+        ...(header === "" ? {} : { authorization_header: header }),
+        ...(name === undefined ? {} : { name })
       },
-      secrets: [secret]
+      secrets: [secret, ...header === "" || authorization === undefined ? [] : [authorization]]
     }).pipe(Effect.flatMap(decodeHook), Effect.map((hook): GitHook => ({ ...hook, active: true, url })))
+  }
 
   const deleteHook = (repository: Repository, hook: GitHook) =>
     Effect.asVoid(send({ method: "DELETE", path: buildHookPath(repository, hook) }))
 
   return GitHost.of({
     hooks: (repository) => pages(repository, 1),
-    createHook: (repository, url, secret) => create(repository, url, secret),
+    createHook: (repository, url, secret) => create(repository, { url }, secret),
     // The API accepts a secret only for a new hook. Both hooks deliver between the two calls: duplicates are better
     // than a lost event.
     updateHook: (repository, hook, secret) =>
       uncancellable(
-        Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))
+        Effect.zipLeft(create(repository, hook, secret), deleteHook(repository, hook)).pipe(
+          Effect.map((made): GitHook => ({ ...made, lost: findLost(hook, made) }))
+        )
       ),
     deleteHook,
     testHook: (repository, hook) => Effect.asVoid(send({ method: "POST", path: buildHookTestPath(repository, hook) })),

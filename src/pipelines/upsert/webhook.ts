@@ -140,7 +140,15 @@ const decideHook = ({ branch, repository }: AppPlan, app: Option.Option<Platform
         changes: active ? [] : change("active", `Webhook ${id} active`, false, true),
         unknown: [`the secret of webhook ${id}: the git host never shows it, so it is written again`],
         writes: ["updateHook"],
-        warnings: checkHook({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
+        warnings: [
+          ...checkHook({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
+          ...hook.lost === undefined ? [] : [
+            `Hook ${id} is replaced by one with the secret, without its ${
+              hook.lost.join(" and ")
+            }, if it has any: this ` +
+            "git host does not tell them"
+          ]
+        ],
         fact
       })
     })

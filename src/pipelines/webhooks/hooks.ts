@@ -50,7 +50,14 @@ export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
     yield* matchesPlan(action)
     return yield* HookAction.$match(action, {
       Create: () => Effect.map(gitHost.createHook(repository, url, secret), ({ id }) => `created (hook ${id})`),
-      Update: ({ hook }) => Effect.map(gitHost.updateHook(repository, hook, secret), ({ id }) => `updated (hook ${id})`)
+      Update: ({ hook }) =>
+        Effect.map(
+          gitHost.updateHook(repository, hook, secret),
+          ({ id, lost = [] }) =>
+            `updated (hook ${id})${
+              lost.length === 0 ? "" : `, without its ${lost.join(" and ")}: set that again there`
+            }`
+        )
     })
   }).pipe(locks.withLock(makeHooksLock(repository)))
 })

@@ -101,11 +101,16 @@ const checkCoolify = <E, R, E2, R2, E3, R3>(
 const isCompose = (buildPack: unknown) => buildPack === "composestack"
 const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
 
+/** Services of a compose stack; empty while Coolify does not tell its file. */
+const servicesOf = ({ raw }: PlatformRecord): ReadonlyArray<string> => {
+  const compose = raw["docker_compose_raw"]
+  return Predicate.isString(compose) ? parseComposeServices(compose) : []
+}
+
 /** Compose service for an address: the named one, or the only one. */
 const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
   if (service !== undefined) return Effect.succeed(service)
-  const compose = app.raw["docker_compose_raw"]
-  const services = Predicate.isString(compose) ? parseComposeServices(compose) : []
+  const services = servicesOf(app)
   const [only] = services
   if (only !== undefined && services.length === 1) return Effect.succeed(only)
   const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
@@ -120,7 +125,12 @@ const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCa
 const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
   Predicate.isString(url) && url !== ""
     ? Effect.map(serviceOf(app, service), (name) => ({
-      docker_compose_domains: withServiceDomain(parseServiceDomains(app.raw["docker_compose_domains"]), name, url)
+      docker_compose_domains: withServiceDomain(
+        parseServiceDomains(app.raw["docker_compose_domains"]),
+        name,
+        url,
+        servicesOf(app)
+      )
     }))
     : Effect.succeed({})
 

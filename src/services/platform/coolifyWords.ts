@@ -60,15 +60,29 @@ export const parseServiceDomains = (value: unknown): ReadonlyArray<ServiceDomain
   )
 }
 
-/** Sets the address of a service of a compose stack to `url`. */
+const plainName = (name: string) => name.replaceAll(/[-.]/g, "_")
+
+/** The service that a name means: Coolify up to 4.2 writes `web-api` back as `web_api`. */
+const findService = (name: string, services: ReadonlyArray<string>): string =>
+  services.includes(name) ? name : services.find((service) => plainName(service) === plainName(name)) ?? name
+
+/**
+ * Sets the address of a service of a compose stack to `url`; the other services keep theirs.
+ * @param services names in the compose file
+ */
 export const withServiceDomain = (
   domains: ReadonlyArray<ServiceDomain>,
   service: string,
-  url: string
-): ReadonlyArray<ServiceDomain> => [
-  ...domains.filter(({ name }) => name !== service),
-  { name: service, domain: url }
-]
+  url: string,
+  services: ReadonlyArray<string> = []
+): ReadonlyArray<ServiceDomain> => {
+  const known = [...services, service]
+  return [
+    ...domains.map(({ domain, name }) => ({ name: findService(name, known), domain }))
+      .filter(({ name }) => name !== service),
+    { name: service, domain: url }
+  ]
+}
 
 /** Names of the services in a compose file; empty if it cannot be parsed. */
 export const parseComposeServices = (text: string): ReadonlyArray<string> => {

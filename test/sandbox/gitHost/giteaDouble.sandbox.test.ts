@@ -36,12 +36,12 @@ describe("a Gitea", () => {
   it.scoped("ignores a new secret, and forgets events and branches that are not said again", () =>
     Effect.gen(function*() {
       const { double, send } = yield* start()
-      const made = { type: "gitea", active: true, config, events: ["push"], branch_filter: "main" }
+      const made = { type: "gitea", active: true, config, events: ["release"], branch_filter: "main" }
       const { body } = yield* send("POST", hooksPath, made)
       const changed = yield* send("PATCH", `${hooksPath}/${String(body["id"])}`, {
         config: { ...config, secret: "second" }
       })
-      expect(changed.body).toMatchObject({ active: true, events: [], branch_filter: "" })
+      expect(changed.body).toMatchObject({ active: true, events: ["push"], branch_filter: "" })
       expect(yield* double.state.hooks("ann/shop")).toMatchObject([{ secret: "first" }])
     }))
 

@@ -117,6 +117,21 @@ describe("the domains of a compose stack", () => {
     ])
   })
 
+  it.each([
+    ["a service of the file", ["web-api", "admin-ui"], "web-api"],
+    ["a service that no file tells", [], "web-api"],
+    ["the one that is called so", ["web_api", "web-api", "admin-ui"], "web_api"]
+  ])("are those of the services that they mean, also with other marks: %s", (_, services, name) => {
+    const before = [{ name: "web_api", domain: "https://desk.test" }, {
+      name: "admin_ui",
+      domain: "https://admin.test"
+    }]
+    expect(withServiceDomain(before, name, "https://new.test", services)).toEqual([
+      { name: services.includes("admin-ui") ? "admin-ui" : "admin_ui", domain: "https://admin.test" },
+      { name, domain: "https://new.test" }
+    ])
+  })
+
   it.each<[string, ReadonlyArray<string>]>([
     ["services:\n  web:\n    image: a\n  \"db\":\n", ["web", "db"]],
     ["services: {}", []],
