@@ -24,8 +24,7 @@ interface ServerItem {
   readonly isFlow: boolean
 }
 
-/** True if a value is, or contains, an alias or what aliases lead to. */
-export const hasReferences = (node: Node): boolean => {
+const hasReferences = (node: Node): boolean => {
   let found = isAlias(node)
   visit(node, {
     Node: (_, each) => {

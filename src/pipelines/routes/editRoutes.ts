@@ -111,10 +111,25 @@ const insertInto = (before: ProxyText, route: Route): Outcome =>
     return RouteEdit.Edited({ change: "inserted", text, warnings: redirectWarning(after, route) })
   })
 
+const pointsTo = (targets: ReadonlyArray<string>) =>
+  targets.length === 0 ? "points to no server in this file" : `points to ${targets.join(", ")}`
+
+/** A domain that leads elsewhere by routers that stay as they are. */
+const routedElsewhere = (proxy: ProxyText, domain: string) => {
+  const routers = quoted(findRoutersForDomain(proxy, domain))
+  const way = `${domain} is already routed by ${routers}, which ${pointsTo(listDomainTargets(proxy, domain))}`
+  return RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [way] })
+}
+
 /** Changes an own route, and adds what it lacks. */
 const change = (before: ProxyText, route: Route, owner: RouteOwner): Outcome =>
   Either.gen(function*() {
-    const { change, lines, parts } = yield* changeRoute(before, route, owner)
+    const { change, isChanged, lines, parts } = yield* changeRoute(before, route, owner)
+    if (!isChanged) {
+      return listDomainTargets(before, route.domain).includes(formatTarget(route).toLowerCase())
+        ? RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
+        : routedElsewhere(before, route.domain)
+    }
     const add = addition(parts)
     const { after, text } = yield* verified(
       before,
@@ -125,9 +140,6 @@ const change = (before: ProxyText, route: Route, owner: RouteOwner): Outcome =>
   })
 
 const taken = (routeName: string, reason: string) => Either.left(Refusal.Taken({ routeName, reason }))
-const pointsTo = (targets: ReadonlyArray<string>) =>
-  targets.length === 0 ? "points to no server in this file" : `points to ${targets.join(", ")}`
-
 /** Adds a route, unless one with its name already has the same target. Refuses a name with another target. */
 export const insertRoute = (text: string, route: Route): Outcome =>
   Either.gen(function*() {
@@ -195,10 +207,7 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
       const routers = findRoutersForDomain(proxy, domain)
       const isNamed = routers.includes(routeName) || routers.includes(formatRedirectRouter(routeName))
       if (isNamed && isOwnRoute(proxy, route, owner)) return yield* change(proxy, route, owner)
-      const way = `${domain} is already routed by ${quoted(routers)}, which ${
-        pointsTo(listDomainTargets(proxy, domain))
-      }`
-      return RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [way] })
+      return routedElsewhere(proxy, domain)
     }
     if (!isPlaced(proxy, routeName)) return yield* insertRoute(text, route)
     if (!isOwnRoute(proxy, route, owner)) {

@@ -1,7 +1,6 @@
 import { Either, Option } from "effect"
-import { isMap, isScalar, isSeq } from "yaml"
+import { isCollection, isScalar, isSeq } from "yaml"
 import type { Route } from "../../schema/routes.ts"
-import { hasReferences } from "./balancers.ts"
 import { requireOutside } from "./proxyTemplates.ts"
 import {
   type Line,
@@ -15,6 +14,7 @@ import {
 } from "./proxyText.ts"
 import {
   findRoutersUsingService,
+  findServicesUsingService,
   listRouterDomains,
   listRouteTargets,
   parseUrlTarget,
@@ -91,23 +91,28 @@ const withTarget = (target: string) => (url: string): string =>
 /** A change of a route that Berth cannot make without touching what others have written. */
 const unfit = (reason: string, line: number | null = null) => Either.left(Refusal.Unfit({ line, reason }))
 
-/** Edit of a value, if its notation allows to change it alone. */
+const isAnchor = (node: unknown) => (isScalar(node) || isCollection(node)) && node.anchor !== undefined
+
+/**
+ * Edit of a value, if its notation allows to change it alone.
+ * @param above nodes that hold it: aliases of one of them share it
+ */
 const editValue = (
   body: string,
   section: ValueEdit["section"],
   entry: string,
-  entryNode: unknown,
+  above: ReadonlyArray<unknown>,
   node: unknown,
   change: (text: string) => string
 ): Either.Either<ValueEdit, Refusal> => {
   const where = `"${entry}" under "${section}:"`
-  if (!isScalar(node) || typeof node.value !== "string" || !node.range || !isMap(entryNode)) {
+  if (!isScalar(node) || typeof node.value !== "string" || !node.range) {
     return unfit(`${where} is written in a form that Berth does not edit: change it by hand, then run again`)
   }
   const [from, to] = node.range
   const source = body.slice(from, to)
   const line = body.slice(0, from).split("\n").length
-  if (hasReferences(entryNode) || source.includes("\n") || node.type?.startsWith("BLOCK") === true) {
+  if ([...above, node].some(isAnchor) || source.includes("\n") || node.type?.startsWith("BLOCK") === true) {
     return unfit(`${where} shares its values or has them on several lines: change it by hand, then run again`, line)
   }
   if (source.includes("{{")) {
@@ -127,7 +132,10 @@ const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`
 
 type Edits = Either.Either<ReadonlyArray<ValueEdit>, Refusal>
 
-/** Edits of the rules of a route's routers, so that they have its domain instead of the one before. */
+/**
+ * Edits of the rules of a route's routers, so that they have its domain instead of the one before. A rule that never had
+ * that domain stays.
+ */
 const editRules = (
   before: ProxyText,
   body: string,
@@ -135,24 +143,28 @@ const editRules = (
   { lastDomain }: RouteOwner
 ): Edits => {
   const routers = readSectionEntries(before, "routers")
+  const redirect = formatRedirectRouter(routeName)
   const wanted = domain.toLowerCase()
-  return Either.all([routeName, formatRedirectRouter(routeName)].flatMap((name) => {
-    const domains = listRouterDomains(before, name)
-    if (!routers.has(name) || domains.includes(wanted)) return []
-    const [only, ...others] = [...new Set(domains)]
-    const old = Option.getOrUndefined(Option.filter(lastDomain, (last) => domains.includes(last))) ??
-      (others.length === 0 ? only : undefined)
-    if (old === undefined) {
-      return [unfit(
-        `the router "${name}" serves ${
-          domains.join(", ") || "no host"
-        }, and nothing says which is to become ${domain}: ` +
-          "change its rule by hand, then run again"
-      )]
-    }
-    const router = routers.get(name)
-    return [editValue(body, "routers", name, router, readMapValue(router, "rule"), withDomain(old, domain))]
-  }))
+  const deciding = routers.has(routeName) ? routeName : redirect
+  const domains = listRouterDomains(before, deciding)
+  if (domains.includes(wanted)) return Either.right([])
+  const [only, ...others] = [...new Set(domains)]
+  const old = Option.getOrUndefined(Option.filter(lastDomain, (last) => domains.includes(last))) ??
+    (others.length === 0 ? only : undefined)
+  if (old === undefined) {
+    return unfit(
+      `the router "${deciding}" serves ${
+        domains.join(", ") || "no host"
+      }, and nothing says which is to become ${domain}: ` +
+        "change its rule by hand, then run again"
+    )
+  }
+  return Either.all(
+    [routeName, redirect].filter((name) => listRouterDomains(before, name).includes(old)).map((name) => {
+      const router = routers.get(name)
+      return editValue(body, "routers", name, [router], readMapValue(router, "rule"), withDomain(old, domain))
+    })
+  )
 }
 
 /** Edits of the addresses of a route's service, so that it leads to its target. */
@@ -164,15 +176,19 @@ const editServers = (
   { formerTargets }: RouteOwner
 ): Edits => {
   const entry = readSectionEntries(before, "services").get(service)
-  const servers = readMapValue(readMapValue(entry, "loadBalancer"), "servers")
-  const items = (isSeq(servers) ? servers.items : []).map((item) => readMapValue(item, "url"))
+  const balancer = readMapValue(entry, "loadBalancer")
+  const servers = readMapValue(balancer, "servers")
+  const list = isSeq(servers) ? servers.items : []
+  const items = list.map((item) => readMapValue(item, "url"))
   const targetOf = (url: unknown) =>
     isScalar(url) && typeof url.value === "string" ? parseUrlTarget(url.value) : undefined
   const target = formatTarget(route)
   if (items.some((url) => targetOf(url) === target.toLowerCase())) return Either.right([])
   const own = formerTargets.map((former) => former.toLowerCase())
   const former = items.filter((url) => own.includes(targetOf(url) ?? ""))
-  const [url, ...more] = items.length === 1 ? items : former
+  // One server of the service that has the application's name is the application's, wherever it was sent.
+  const isNamed = service === route.routeName
+  const [url, ...more] = isNamed && items.length === 1 ? items : former
   if (url === undefined || more.length > 0) {
     const there = items.length === 0
       ? "no server of its own"
@@ -182,12 +198,19 @@ const editServers = (
         "hand, then run again"
     )
   }
-  const others = findRoutersUsingService(before, service).filter((name) =>
-    name !== route.routeName && name !== formatRedirectRouter(route.routeName)
-  )
+  // All that leads to the service with the application's name is the application's, too.
+  const others = isNamed ? [] : [
+    ...findRoutersUsingService(before, service).filter((name) =>
+      name !== route.routeName && name !== formatRedirectRouter(route.routeName)
+    ),
+    ...findServicesUsingService(before, service)
+  ]
   return others.length > 0
     ? unfit(`its service "${service}" is also used by ${quoted(others)}: give it one of its own, then run again`)
-    : Either.map(editValue(body, "services", service, entry, url, withTarget(target)), (edit) => [edit])
+    : Either.map(
+      editValue(body, "services", service, [entry, balancer, servers, ...list], url, withTarget(target)),
+      (edit) => [edit]
+    )
 }
 
 /** Lines of a file with an own route changed, and the changes of its sections. */
@@ -196,6 +219,8 @@ export interface ChangedRoute {
   readonly change: SectionChange
   /** Entries that were missing, and were added. */
   readonly parts: RouteParts
+  /** False if there was nothing to change or to add. */
+  readonly isChanged: boolean
 }
 
 /**
@@ -210,7 +235,8 @@ export const changeRoute = (before: ProxyText, route: Route, owner: RouteOwner):
     const body = printLines("", before.lines)
     const routers = readSectionEntries(before, "routers")
     const services = readSectionEntries(before, "services")
-    const service = readRouterService(routers.get(routeName)) ?? routeName
+    // Its router may lead there by another service, such as one that asks for a password.
+    const service = services.has(routeName) ? routeName : readRouterService(routers.get(routeName)) ?? routeName
     const isServed = services.has(service)
     const edits = [
       ...yield* editRules(before, body, route, owner),
@@ -239,6 +265,7 @@ export const changeRoute = (before: ProxyText, route: Route, owner: RouteOwner):
     return {
       lines: yield* addLines(lines, parts),
       parts,
+      isChanged: edits.length + parts.routers.length + parts.services.length > 0,
       change: (section, entries) =>
         entries.map((entry) =>
           edits.filter((edit) => edit.section === section && edit.entry === entry.name).reduce(

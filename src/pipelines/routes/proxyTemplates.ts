@@ -11,7 +11,7 @@ const quoted = new Map([
   ["`", /`[^`]*`/y]
 ])
 
-/** An action that opens (1) or closes (-1) a block, and where it ends. */
+/** Place where a block or an action opens (1) or closes (-1): lines of one action belong together, too. */
 interface BlockChange {
   readonly at: number
   readonly by: number
@@ -46,6 +46,7 @@ const findBlockChanges = (text: string): ReadonlyArray<BlockChange> | undefined 
   for (let from = text.indexOf("{{"); from >= 0;) {
     const end = findActionEnd(text, from + 2)
     if (end === undefined) return undefined
+    found.push({ at: from + 1, by: 1 }, { at: end, by: -1 })
     const [word = ""] = /\w*/.exec(text.slice(from + 2, end).replace(/^-?\s+/, "")) ?? []
     if (opens.test(word)) found.push({ at: end, by: 1 })
     if (word === "end") found.push({ at: end, by: -1 })
@@ -117,9 +118,10 @@ export const findOutside = (
 ): Either.Either<number, Refusal> =>
   Either.flatMap(readTemplateBlocks(lines), (blocks) => {
     for (let at = index; at <= last; at++) {
-      if (blocks[at]?.depth === 0) return Either.right(at)
+      // A template that ends in `-}}` takes the line break behind it.
+      if (blocks[at]?.depth === 0 && !/-\}\}\s*$/.test(lines[at - 1]?.text ?? "")) return Either.right(at)
       const line = lines[at]
       if (line === undefined || isContent(line)) break
     }
-    return inBlock(index, blocks[index]?.since ?? 0)
+    return inBlock(index, blocks[index]?.since || index)
   })

@@ -101,6 +101,20 @@ export const listDomainTargets = (proxy: ProxyText, domain: string): ReadonlyArr
 export const findRoutersUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => readRouterService(router) === service)
 
+/** The services that lead to a service by weights, as a mirror or as a stand-by. */
+export const findServicesUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
+  Array.from(readSectionEntries(proxy, "services")).flatMap(([name, entry]) => {
+    const named = ["weighted", "mirroring", "failover"].flatMap((kind) => {
+      const group = readMapValue(entry, kind)
+      const lists = ["services", "mirrors"].flatMap((key) => itemsOf(readMapValue(group, key)))
+      return [
+        ...["service", "fallback"].map((key) => readMapValue(group, key)),
+        ...lists.map((item) => readMapValue(item, "name"))
+      ]
+    })
+    return named.some((node) => textOf(node)?.replace(/@file$/, "") === service) ? [name] : []
+  })
+
 /** Middlewares of a router; `a@file` becomes `a`. */
 const listMiddlewares = (router: unknown): ReadonlyArray<string> =>
   itemsOf(readMapValue(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])

@@ -130,8 +130,9 @@ const addRouters = (lines: Lines, added: ReadonlyArray<string>): Either.Either<L
     if (added.length === 0) return lines
     const next = findSections(lines).find(({ header }) => header === routers.end)
     const follows = next?.name === "middlewares" || next?.name === "services"
-    const place = follows ? routers.end : findSectionEnd(lines, routers)
-    return insert(open(lines, routers), yield* findOutside(lines, place, routers.end), added)
+    const end = findOutside(lines, findSectionEnd(lines, routers), routers.end)
+    const place = follows ? Either.orElse(findOutside(lines, routers.end, routers.end), () => end) : end
+    return insert(open(lines, routers), yield* place, added)
   })
 
 const addServices = (lines: Lines, added: ReadonlyArray<string>): Either.Either<Lines, Refusal> =>

@@ -336,6 +336,11 @@ export const readSshHost = (
             leaveOut("CanonicalizeHostname is nothing that Berth can follow")
           } else {
             const setting = { value: args[0] ?? "", file, line: index + 1 }
+            // Machines of a directory service have one for all hosts, which leads nowhere but there.
+            if (keyword === "proxycommand" && base !== directory && !/^none$/i.test(setting.value)) {
+              leaveOut("the ProxyCommand of all users was left out: Berth runs none")
+              continue
+            }
             // The address stands once all files were read.
             if (setting.value === "" || (isFinal && keyword === "hostname")) continue
             if (keyword === "identityfile") identityFiles.push(setting)

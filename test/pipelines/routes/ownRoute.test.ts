@@ -90,6 +90,45 @@ describe("an own route with what others added to it", () => {
     expect(textOf(ensureRoute(without, { ...app, port: 2099 }, owner))).toBe(without.replace(target, "10.0.0.5:2099"))
   })
 
+  it("is not led away from a service that somebody put before it", () => {
+    const guard = serviceOf("auth", "127.0.0.1:4180")
+    const behind = mine.replaceAll("      service: app\n", "      service: auth\n") + guard
+    expect(ensureRoute(behind, app, owner)).toMatchObject(Either.right({
+      _tag: "Unchanged",
+      reason: "routed_elsewhere",
+      warnings: [expect.stringContaining("which points to 127.0.0.1:4180")]
+    }))
+    // The application moves behind it.
+    expect(textOf(ensureRoute(behind, { ...app, port: 2099 }, owner))).toBe(behind.replace(target, "10.0.0.5:2099"))
+    const alone = behind.replace(serviceOf("app", target), "")
+    expect(reasonOf(ensureRoute(alone, { ...app, port: 2099 }, owner))).toContain(
+      "its service \"auth\" has the servers"
+    )
+    const mirrored = mine.replaceAll("service: app\n", "service: blue\n").replace(
+      "\n    app:\n      load",
+      "\n    blue:\n      load"
+    ) +
+      "    both:\n      weighted:\n        services:\n          - name: blue\n"
+    expect(reasonOf(ensureRoute(mirrored, { ...app, port: 2099 }, owner))).toContain("is also used by \"both\"")
+  })
+
+  it("is as it should be where its own router redirects, too", () => {
+    const both = mine.replace("      service: app\n", "      middlewares: [redirect-to-https]\n      service: app\n")
+    expect(textOf(ensureRoute(both, app, owner))).toBe("domain_routed")
+  })
+
+  it.each(["PathPrefix(`/`)", "Host(`a.example`) || Host(`b.example`)", "Host(`old.example.com`)"])(
+    "keeps the rule %s of its plain router, which never had the domain",
+    (rule) => {
+      const text = mine.replace(/(app-http:\n {6}rule: ).*/, `$1${rule}`)
+      expect(text).toContain(rule)
+      expect(textOf(ensureRoute(text, { ...app, port: 2099 }, owner))).toBe(text.replace(target, "10.0.0.5:2099"))
+      expect(textOf(ensureRoute(text, { ...app, domain: "new.example.com" }, owner))).toBe(
+        text.replace("app.example.com", "new.example.com")
+      )
+    }
+  )
+
   it("is left to a human where nothing tells which part of it is meant", () => {
     const second = `${mine}          - url: "http://10.0.0.6:2007"\n`
     const moved = { ...app, port: 2099 }
@@ -104,8 +143,14 @@ describe("an own route with what others added to it", () => {
       "    app:\n      weighted:\n        services: []\n"
     )
     expect(reasonOf(ensureRoute(weighted, moved, owner))).toContain("has no server of its own")
-    const shared = mine.replace("      service: blog\n", "      service: app\n")
-    expect(reasonOf(ensureRoute(shared, moved, owner))).toContain("is also used by \"blog\"")
+    const www = mine.replace("      service: blog\n", "      service: app\n")
+    expect(textOf(ensureRoute(www, moved, owner))).toBe(www.replace(target, "10.0.0.5:2099"))
+    const shared = mine.replaceAll("service: app\n", "service: blog\n").replace("192.168.1.20:2010", target)
+      .replace(serviceOf("app", target), "")
+    expect(reasonOf(ensureRoute(shared, moved, owner))).toContain("\"blog\" is also used by \"blog\", \"blog-http\"")
+    const merged = mine.replace("      service: blog\n", "      service: blog\n      priority: &five 5\n")
+      .replace("      service: app\n", "      service: app\n      priority: *five\n")
+    expect(textOf(ensureRoute(merged, moved, owner))).toBe(merged.replace(target, "10.0.0.5:2099"))
     const hosts = mine.replaceAll("Host(`app.example.com`)", "Host(`a.example`, `b.example`)")
     expect(reasonOf(ensureRoute(hosts, { ...app, domain: "new.example.com" }, owner))).toContain(
       "the router \"app\" serves a.example, b.example, and nothing says which is to become new.example.com"

@@ -15,7 +15,8 @@ describe("templates of a proxy file", () => {
     ["#{{ range .A }}\na: 1\n#{{ end }}\nb: 1", "01100"],
     ["#{{- if eq .A \"}}\" -}}\n#{{ else if .B }}\n#{{with .C}}\n#{{end}}\n#{{- end -}}", "011210"],
     ["#{{/* range */}}\na: \"{{ env `A{{B` }}\"\n#{{ define \"x\" }}{{ end }}", "0000"],
-    ["#{{ range\n#  .A }}\na: 1\n#{{ end }}", "00110"]
+    ["#{{ range\n#  .A }}\na: 1\n#{{ end }}", "01110"],
+    ["#{{/* a\n# b */}}\na: 1", "0100"]
   ])("open and close blocks: %j", (text, expected) => {
     expect(depths(text)).toEqual(Either.right(expected))
   })
@@ -85,6 +86,12 @@ describe("a file with templates", () => {
         reason: expect.stringContaining("would stand within the template that begins in line")
       }))
     }
+    // Behind it, the first line of the route would become a part of the comment.
+    const trimmed = looped(0).replace(/#\{\{ end \}\}\n$/, "#{{- end -}}\n")
+    expect(insertRoute(trimmed, route)).toMatchObject(Either.left({ _tag: "Unfit" }))
+    const before = looped(0, ["services"]).replace("  services:", "  routers:\n    a: {}\n#{{ if .A }}\n  services:")
+    const outcome = Either.getOrThrow(insertRoute(`${before}#{{ end }}\n    b: {}\n`, route))
+    expect(outcome._tag === "Edited" ? outcome.text : "").toContain("    a: {}\n    app:\n      rule:")
     const open = "http:\n  #{{ if true }}\n  routers: {}\n  services: {}\n  #{{ end }}\n"
     expect(insertRoute(open, route)).toMatchObject(Either.left({ _tag: "Unfit", line: 4 }))
   })
