@@ -1,6 +1,6 @@
 import { Either, Option } from "effect"
 import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes.ts"
-import { changeRoute, isOwnRoute, type RouteOwner } from "./ownRoute.ts"
+import { changeRoute, isOwnRoute, quoteNames, type RouteOwner } from "./ownRoute.ts"
 import {
   computeProxyShape,
   isSameShape,
@@ -86,8 +86,6 @@ const verified = (
   })
 }
 
-const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
-
 const redirectWarning = (after: ProxyText, { routeName }: Route) =>
   !listSectionNames(after, "routers").includes(formatRedirectRouter(routeName)) ||
     listSectionNames(after, "middlewares").includes(redirectMiddleware)
@@ -116,13 +114,13 @@ const pointsTo = (targets: ReadonlyArray<string>) =>
 
 /** A domain that leads elsewhere by routers that stay as they are. */
 const routedElsewhere = (proxy: ProxyText, domain: string) => {
-  const routers = quoted(findRoutersForDomain(proxy, domain))
+  const routers = quoteNames(findRoutersForDomain(proxy, domain))
   const way = `${domain} is already routed by ${routers}, which ${pointsTo(listDomainTargets(proxy, domain))}`
   return RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [way] })
 }
 
 /** Changes an own route, and adds what it lacks. */
-const change = (before: ProxyText, route: Route, owner: RouteOwner): Outcome =>
+const changeOwn = (before: ProxyText, route: Route, owner: RouteOwner): Outcome =>
   Either.gen(function*() {
     const { change, isChanged, lines, parts } = yield* changeRoute(before, route, owner)
     if (!isChanged) {
@@ -181,11 +179,13 @@ export const deleteRoute = (text: string, routeName: string): Outcome =>
     if (orphans.length > 0) {
       return yield* Either.left(Refusal.Unfit({
         line: null,
-        reason: `its middleware "${routeName}" would be removed with the route, and ${quoted(orphans)} still uses it`
+        reason: `its middleware "${routeName}" would be removed with the route, and ${
+          quoteNames(orphans)
+        } still uses it`
       }))
     }
     const dangling = gone("services").flatMap((name) => findRoutersUsingService(after, name))
-    const warnings = dangling.length === 0 ? [] : [`the removed service is still used by ${quoted(dangling)}`]
+    const warnings = dangling.length === 0 ? [] : [`the removed service is still used by ${quoteNames(dangling)}`]
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })
 
@@ -206,14 +206,14 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
       if (hasRouteTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
       const routers = findRoutersForDomain(proxy, domain)
       const isNamed = routers.includes(routeName) || routers.includes(formatRedirectRouter(routeName))
-      if (isNamed && isOwnRoute(proxy, route, owner)) return yield* change(proxy, route, owner)
+      if (isNamed && isOwnRoute(proxy, route, owner)) return yield* changeOwn(proxy, route, owner)
       return routedElsewhere(proxy, domain)
     }
     if (!isPlaced(proxy, routeName)) return yield* insertRoute(text, route)
     if (!isOwnRoute(proxy, route, owner)) {
       const shared = owner.namesakes.length === 0
         ? ""
-        : `, and may belong to ${quoted(owner.namesakes)}, whose route has that name too`
+        : `, and may belong to ${quoteNames(owner.namesakes)}, whose route has that name too`
       return yield* taken(
         routeName,
         `it ${
@@ -221,5 +221,5 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
         }${shared}. If it is this application's, remove it and run again`
       )
     }
-    return yield* change(proxy, route, owner)
+    return yield* changeOwn(proxy, route, owner)
   })

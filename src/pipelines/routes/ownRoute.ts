@@ -128,7 +128,8 @@ const withValue = (shape: Shape, from: string, to: string): Shape =>
       : shape.map((each: Shape) => withValue(each, from, to))
     : shape
 
-const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
+/** Names in quotes for a message. */
+export const quoteNames = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
 
 type Edits = Either.Either<ReadonlyArray<ValueEdit>, Refusal>
 
@@ -146,6 +147,8 @@ const editRules = (
   const redirect = formatRedirectRouter(routeName)
   const wanted = domain.toLowerCase()
   const deciding = routers.has(routeName) ? routeName : redirect
+  // Routers that are missing are added with the domain.
+  if (!routers.has(deciding)) return Either.right([])
   const domains = listRouterDomains(before, deciding)
   if (domains.includes(wanted)) return Either.right([])
   const [only, ...others] = [...new Set(domains)]
@@ -186,7 +189,7 @@ const editServers = (
   if (items.some((url) => targetOf(url) === target.toLowerCase())) return Either.right([])
   const own = formerTargets.map((former) => former.toLowerCase())
   const former = items.filter((url) => own.includes(targetOf(url) ?? ""))
-  // One server of the service that has the application's name is the application's, wherever it was sent.
+  // The service with the application's name is its own, so that its single server is, wherever it was sent.
   const isNamed = service === route.routeName
   const [url, ...more] = isNamed && items.length === 1 ? items : former
   if (url === undefined || more.length > 0) {
@@ -206,7 +209,7 @@ const editServers = (
     ...findServicesUsingService(before, service)
   ]
   return others.length > 0
-    ? unfit(`its service "${service}" is also used by ${quoted(others)}: give it one of its own, then run again`)
+    ? unfit(`its service "${service}" is also used by ${quoteNames(others)}: give it one of its own, then run again`)
     : Either.map(
       editValue(body, "services", service, [entry, balancer, servers, ...list], url, withTarget(target)),
       (edit) => [edit]

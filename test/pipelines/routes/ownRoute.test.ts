@@ -1,5 +1,6 @@
 import { Either, FastCheck as fc, Option } from "effect"
 import { describe, expect, it } from "vitest"
+import { parse } from "yaml"
 import { deleteRoute, ensureRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { RouteOwner } from "../../../src/pipelines/routes/ownRoute.ts"
 import { inPart } from "../../fixtures/thorough.ts"
@@ -88,6 +89,9 @@ describe("an own route with what others added to it", () => {
   it("gets what it lacks, and nothing that was taken out of it", () => {
     const without = mine.replace(/ {4}app-http:\n(?: {6}.*\n)+/, "")
     expect(textOf(ensureRoute(without, { ...app, port: 2099 }, owner))).toBe(without.replace(target, "10.0.0.5:2099"))
+    const served = mine.replace(routersOf("app", app.domain), "")
+    const moved = { ...app, domain: "new.example.com" }
+    expect(parse(textOf(ensureRoute(served, moved, owner)))).toEqual(parse(mine.replaceAll(app.domain, moved.domain)))
   })
 
   it("is not led away from a service that somebody put before it", () => {
