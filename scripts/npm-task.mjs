@@ -58,22 +58,35 @@ const newest = (path) => {
   return Math.max(status.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
 }
 
-const stamp = "dist/.built"
 const files = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"]
-/** The stamp names the commit, so that a checkout of another commit with older dates counts as stale too. */
+/** Tells one state of the sources from another, so that a checkout of another commit with older dates counts as stale. */
 const sources = () => String(Math.max(...["src", "scripts", ...files].map(newest)))
-const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === sources()
 
-const build = () => {
-  if (isBuilt()) return
-  requireWritable("dist", "build")
-  console.error("Building ...")
+/** Makes what the stamp stands for, unless it was made of these sources. */
+const makeOnce = (stamp, make) => {
   const before = sources()
-  node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
-  node(["scripts/bundle.mjs"])
-  node(["scripts/page.mjs"])
-  node(["scripts/library.mjs"])
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === before) return
+  requireWritable("dist", "build")
+  make()
   writeFileSync(stamp, before)
+}
+
+/** The service and its page: all that a start needs, in seconds. */
+const pack = () =>
+  makeOnce("dist/.packed", () => {
+    console.error("Building ...")
+    node(["scripts/bundle.mjs"])
+    node(["scripts/page.mjs"])
+  })
+
+/** All modules with their types checked, the service, its page and the library. */
+const build = () => {
+  pack()
+  makeOnce("dist/.built", () => {
+    console.error("Checking the types and building the modules ...")
+    node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
+    node(["scripts/library.mjs"])
+  })
 }
 
 /** Hands over to a program that keeps running, and to the signals meant for it; says a last word when it has ended. */
@@ -104,7 +117,7 @@ const becomeSmall = (args) => {
 const [task, ...rest] = process.argv.slice(2)
 const tasks = {
   start: () => {
-    build()
+    pack()
     becomeSmall(["dist/service/berth.js", ...rest])
   },
   sandbox: () => {

@@ -234,7 +234,7 @@ describe.skipIf(!isRoot)(title, { timeout: 120_000 * patience }, () => {
         ])
       }
       yield* must(() => rename(`${built}-kept`, built))
-      // As a build by the owner leaves it: the stamp names the newest source.
+      // As a build by the owner leaves it: the stamps name the newest source.
       const stamped = yield* finish(owner, clone, stampBuild)
       expect(stamped, stamped.output).toMatchObject({ code: 0 })
 
@@ -253,7 +253,7 @@ describe.skipIf(!isRoot)(title, { timeout: 120_000 * patience }, () => {
     }))
 })
 
-/** Writes the stamp of a finished build by the rule of scripts/npm-task.mjs. */
+/** Writes the stamps of a finished build by the rule of scripts/npm-task.mjs. */
 const stampBuild = `exec node -e '
 const { existsSync, readdirSync, statSync, writeFileSync } = require("node:fs")
 const { join } = require("node:path")
@@ -262,4 +262,4 @@ const newest = (path) => {
   return status.isDirectory() ? Math.max(status.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name)))) : status.mtimeMs
 }
 const files = ["src", "scripts", "tsconfig.json", "tsconfig.build.json", "package-lock.json"]
-writeFileSync("dist/.built", String(Math.max(...files.map(newest))))'`
+for (const stamp of ["dist/.packed", "dist/.built"]) writeFileSync(stamp, String(Math.max(...files.map(newest))))'`
