@@ -342,6 +342,7 @@ export {
   ConnectionLost,
   HostKeyChanged,
   JumpRefused,
+  LoginShellFailed,
   RemoteArgumentRefused,
   RemoteCommandFailed,
   RemoteFileFailed,

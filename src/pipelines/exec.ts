@@ -16,7 +16,8 @@ import { mayExec } from "../services/access/rights.ts"
 import { Execs, markLength, type OpenExec } from "../services/exec.ts"
 import { scrubText, secretsInUse } from "../services/masking.ts"
 import { RunRecords } from "../services/runs/store.ts"
-import { execute, type RemoteCommand, renderCommand } from "../services/ssh/Ssh.ts"
+import { renderCommand } from "../services/ssh/loginShell.ts"
+import { execute, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { describeDockerRefusal, resolveStack } from "./servers/servers.ts"
 
 const refuse = (status: ExecRefused["status"], reason: string) => new ExecRefused({ status, reason })

@@ -137,6 +137,25 @@ export class SudoRefused extends Schema.TaggedError<SudoRefused>()("SudoRefused"
   }
 }
 
+/** The login shell of the user answered by itself instead of starting the command. `words` is what it printed. */
+export class LoginShellFailed extends Schema.TaggedError<LoginShellFailed>()("LoginShellFailed", {
+  ...where,
+  username: Schema.String,
+  what: Schema.String,
+  code: Schema.Number,
+  words: Schema.String
+}) {
+  readonly status = 502
+  override get message() {
+    const said = this.words === "" ? "it printed nothing" : this.words
+    return `The login shell of ${cut(this.username)} on "${
+      cut(this.server)
+    }" started no command (${this.what}), and ended ` +
+      `with exit code ${this.code}: ${said}. Give that user a shell that runs commands (chsh), and remove a command= from ` +
+      "its authorized_keys and a ForceCommand from sshd_config"
+  }
+}
+
 /** A remote command failed. `words` is the server's message. */
 export class RemoteCommandFailed extends Schema.TaggedError<RemoteCommandFailed>()("RemoteCommandFailed", {
   ...where,
@@ -207,6 +226,7 @@ export type SshError =
   | RemoteTimeout
   | RemoteSilent
   | RemoteOutputTooLong
+  | LoginShellFailed
   | SudoRefused
   | RemoteArgumentRefused
   | TooManyFollowers

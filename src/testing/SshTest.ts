@@ -4,13 +4,13 @@ import type { ServerAccess } from "../schema/servers.ts"
 import { ConnectionLost, RemoteFileFailed, RemoteOutputTooLong, type SshError } from "../schema/ssh.ts"
 import { checkHostKey, listKeyTypes, previewHostKey, withConfirmed } from "../services/hostKeyRules.ts"
 import { HostKeys, type KeyMismatch, withKeyFile } from "../services/HostKeys.ts"
+import { renderCommand } from "../services/ssh/loginShell.ts"
 import { type RemoteEntry, Sftp, type SftpSession } from "../services/ssh/Sftp.ts"
 import {
   countAnswer,
   type ExecOptions,
   type RemoteCommand,
   type RemoteExit,
-  renderCommand,
   Ssh,
   usualLimit
 } from "../services/ssh/Ssh.ts"

@@ -2,7 +2,8 @@ import { Effect, Either, Layer, Stream } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { type RemoteCommand, type RemoteExit, renderCommand, Ssh } from "../../src/services/ssh/Ssh.ts"
+import { renderCommand } from "../../src/services/ssh/loginShell.ts"
+import { type RemoteCommand, type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 /** A POSIX shell with its tools, and where both are found. */

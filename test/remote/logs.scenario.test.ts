@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import { followLogsCommand } from "../../src/remote/logs.ts"
-import { renderCommand } from "../../src/services/ssh/Ssh.ts"
+import { renderCommand } from "../../src/services/ssh/loginShell.ts"
 import { shells } from "../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 

@@ -1,9 +1,7 @@
-import { Context, type Duration, Effect, Either, type Scope, type Stream } from "effect"
+import { Context, type Duration, Effect, type Scope, type Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers.ts"
-import { type ConnectionLost, RemoteArgumentRefused, RemoteCommandFailed, type SshError } from "../../schema/ssh.ts"
+import { type ConnectionLost, RemoteCommandFailed, type SshError } from "../../schema/ssh.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
-import { script as pathOf } from "./scripts/pathOf.sh.ts"
-import { script as throughSudo } from "./scripts/sudo.sh.ts"
 
 /** Limit of a command's output, higher than that of any healthy server. A command that exceeds it is ended. */
 export interface AnswerLimit {
@@ -100,6 +98,8 @@ export interface RemoteExit {
   readonly stdout: string
   readonly stderr: string
   readonly truncated?: boolean
+  /** What the login shell printed before the answer; absent where it printed nothing. */
+  readonly greeting?: string
 }
 
 /**
@@ -148,45 +148,6 @@ export class Ssh extends Context.Tag("berth/Ssh")<Ssh, {
     stdin?: Stream.Stream<Uint8Array, unknown>
   ) => Effect.Effect<RemoteProcess, SshError, Scope.Scope>
 }>() {}
-
-/** The longest argument, in bytes. */
-const longestArgument = 4096
-/** The longest rendered command, in bytes: above 128 KiB the remote exec fails, above 256 KiB sshd drops the connection. */
-const longestCommand = 100 * 1024
-
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length
-const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
-
-/** Quotes any text as one word of a POSIX shell. */
-export const quoteShellArgument = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-const direct = `as_root() { "$@"; }
-`
-
-const refusal = (what: string, text: string): string | undefined => {
-  if (/[\0\r\n]/.test(text)) return `${what}: ${shown(text)} must not contain a line break or NUL`
-  if (bytesOf(text) > longestArgument) return `${what}: ${shown(text)} is longer than 4 KiB`
-  return undefined
-}
-
-/**
- * Renders a command for the shell of a server: `exec sh -c '<script>' sh 'arg1' 'arg2'`. With `exec` there is no second
- * shell between the server and a script that handles signals. Fails when an argument contains NUL, CR or LF or is
- * longer than 4 KiB, or when the whole command is 100 KiB or longer.
- */
-export const renderCommand = (
-  { args, script, sudo, what }: RemoteCommand
-): Either.Either<string, RemoteArgumentRefused> => {
-  for (const argument of args) {
-    const reason = refusal(what, argument)
-    if (reason !== undefined) return Either.left(new RemoteArgumentRefused({ reason }))
-  }
-  const text = `${pathOf}${sudo ? throughSudo : direct}${script}`
-  const whole = ["exec sh -c", quoteShellArgument(text), "sh", ...args.map(quoteShellArgument)].join(" ")
-  return /\0/.test(script) || bytesOf(whole) >= longestCommand
-    ? Either.left(new RemoteArgumentRefused({ reason: `${what}: the command is too long for a server (100 KiB)` }))
-    : Either.right(whole)
-}
 
 const longestWords = 2_000
 

@@ -3,6 +3,7 @@ import type { ClientChannel, PseudoTtyOptions } from "ssh2"
 import type { ServerAccess } from "../../schema/servers.ts"
 import {
   type ConnectionLost,
+  LoginShellFailed,
   RemoteOutputTooLong,
   RemoteSilent,
   RemoteTimeout,
@@ -13,6 +14,7 @@ import { keepLastBytes, streamBytes, writeChunk } from "../bytes.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 import { type ChannelKind, Connections, type OpenChannel, openChannel } from "./Connections.ts"
 import { pickServerFields, requireConnected, type SshConnection } from "./logIn.ts"
+import { answerOf, findAnswer, makeMark, renderCommand } from "./loginShell.ts"
 import {
   countAnswer,
   type ExecOptions,
@@ -22,113 +24,11 @@ import {
   type RemoteExit,
   type RemoteProcess,
   type RemoteTerminal,
-  renderCommand,
+  scrubServerOutput,
   Ssh,
   usualLimit
 } from "./Ssh.ts"
-
-/** Refusal of sudo, and its remedy. */
-interface SudoRefusal {
-  readonly words: string
-  readonly help: string
-}
-
-const allow = "Allow it in the server's sudoers file (visudo), or log in as root"
-const correct = "Correct the sudoPassword (or the password) stored for the server"
-const store = "Store a sudoPassword (or password) for the server, or allow the command without one (NOPASSWD)"
-const unlock = "Have an administrator of the server unlock the account"
-
-/** True when a text contains these parts in order; a pattern with several `.*` would take quadratic time. */
-const inOrder = (text: string, ...parts: ReadonlyArray<string>): boolean => {
-  let from = 0
-  for (const part of parts) {
-    const at = text.indexOf(part, from)
-    if (at < 0) return false
-    from = at + part.length
-  }
-  return true
-}
-const ofSudo = (text: string, ...parts: ReadonlyArray<string>): boolean =>
-  text.startsWith("sudo: ") && inOrder(text, ...parts)
-const couldNotRun = (text: string, ...parts: ReadonlyArray<string>): boolean =>
-  ofSudo(text, "unable to run ", ...parts) || ofSudo(text, "failed to run ", ...parts)
-
-/** Matches this refusal in a line, as received and in lower case. */
-type Fits = (line: string, lower: string) => boolean
-const matching = (pattern: RegExp): Fits => (line) => pattern.test(line)
-
-// Messages of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that matches any line of stderr applies, so the
-// rules with the most explicit messages come first. No pattern scans a line more than once.
-const rules: ReadonlyArray<readonly [Fits, string]> = [
-  [
-    (_, lower) => couldNotRun(lower, "askpass", ": permission denied"),
-    "The user's home does not allow programs (noexec): allow the command without a password (NOPASSWD)"
-  ],
-  [matching(/\bincorrect (?:password|authentication) attempts?\b/i), correct],
-  [matching(/\b(?:is not in the sudoers file|is not allowed to (?:run|execute)|may not run )/), allow],
-  [matching(/^sudo: I'm sorry .+ I'm afraid I can't do that/), allow],
-  [matching(/^(?:Sorry, try again|sudo: Authentication failed)/), correct],
-  [(_, lower) => couldNotRun(lower, "askpass") || lower.startsWith("sudo: no password was provided"), correct],
-  [
-    (_, lower) =>
-      ofSudo(lower, "account validation failure") || ofSudo(lower, "account ", "expired") ||
-      ofSudo(lower, "password ", "expired") || ofSudo(lower, "account ", "locked"),
-    unlock
-  ],
-  [matching(/^sudo: (?:a password is required|interactive authentication is required)/), store],
-  [
-    matching(/^sudo: .*(?:a terminal is required|you must have a tty|no tty present)/),
-    `${store}. Where its sudoers file has requiretty, remove that`
-  ],
-  [
-    // sudo-rs 0.2 omits its name in this message.
-    matching(/^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/),
-    "Its sudo cannot ask a program for the password (-A): install sudo 1.9, a later sudo-rs, or allow the command " +
-    "without a password (NOPASSWD)"
-  ],
-  [
-    matching(/^sudo: .*(?:must be owned by uid 0|no new privileges)/),
-    "Repair sudo on the server, or lift the container's no-new-privileges"
-  ],
-  [matching(/\bsudo: (?:command )?not found$/), "Install sudo there, log in as root, or switch useSudo off"]
-]
-
-const lecture = { begins: "We trust you have received the usual lecture", ends: "great responsibility.\n" }
-const afterLecture = /(?:\n *For security reasons[^\n]*\n)?\n*/y
-
-/** Removes sudo's lecture for new users from stderr. */
-export const stripSudoLecture = (stderr: string): string => {
-  let kept = ""
-  let from = 0
-  while (true) {
-    const begin = stderr.indexOf(lecture.begins, from)
-    const end = begin < 0 ? -1 : stderr.indexOf(lecture.ends, begin)
-    if (end < 0) return kept + stderr.slice(from)
-    kept += stderr.slice(from, begin > from && stderr[begin - 1] === "\n" ? begin - 1 : begin)
-    afterLecture.lastIndex = end + lecture.ends.length
-    from = afterLecture.lastIndex + (afterLecture.exec(stderr)?.[0].length ?? 0)
-  }
-}
-
-/** Number of characters read from the end of stderr; refusals are short. */
-const mostRead = 64 * 1024
-const longestWords = 300
-
-/** Finds sudo's refusal in the stderr of a failed command; none when sudo did not cause the failure. */
-export const findSudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
-  const lines = stderr.slice(-mostRead).split("\n").flatMap((text) => {
-    const line = text.trim().replace(/^sudo-rs: /, "sudo: ")
-    return line === "" ? [] : [{ line, lower: line.toLowerCase() }]
-  })
-  return Option.firstSomeOf(
-    rules.map(([fits, help]) =>
-      Option.map(Option.fromNullable(lines.find(({ line, lower }) => fits(line, lower))), ({ line }) => ({
-        words: line.slice(0, longestWords).replace(/^sudo: (?!(?:command )?not found)/, "").replace(/\.$/, ""),
-        help
-      }))
-    )
-  )
-}
+import { findSudoRefusal, stripSudoLecture } from "./sudoRefusals.ts"
 
 const keptStderr = 64 * 1024
 /**
@@ -137,6 +37,11 @@ const keptStderr = 64 * 1024
  */
 const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
 
+/** A command on its open channel, and the mark before its answer. */
+interface StartedCommand extends OpenChannel<ClientChannel> {
+  readonly mark: string
+}
+
 /**
  * Collects a command's output up to its limit; fails `tooLong` at once when it is exceeded.
  * @param keepLast number of last bytes of stdout to keep, for output of any length
@@ -144,10 +49,11 @@ const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSIT
 const collectOutput = (
   server: ServerAccess,
   { limit = usualLimit, what }: RemoteCommand,
-  channel: ClientChannel,
+  { channel, mark }: StartedCommand,
   tooLong: Deferred.Deferred<never, RemoteOutputTooLong>,
   keepLast?: number
 ) => {
+  const starts = { stdout: findAnswer(mark), stderr: findAnswer(mark) }
   const stdout = keepLastBytes(keepLast ?? limit.bytes)
   const stderr = keepLastBytes(keptStderr)
   const countStdout = keepLast === undefined ? countAnswer(limit) : () => undefined
@@ -159,16 +65,19 @@ const collectOutput = (
     Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...pickServerFields(server), what, limit: passed, help }))
   }
   const takeStdout = (chunk: Uint8Array) => {
-    stdout.add(chunk)
+    const answer = starts.stdout.take(chunk)
+    if (answer !== undefined) stdout.add(answer)
     stopAt(countStdout(chunk), limit.help)
   }
   const takeStderr = (chunk: Uint8Array) => {
-    stderr.add(chunk)
+    const answer = starts.stderr.take(chunk)
+    if (answer !== undefined) stderr.add(answer)
     stopAt(countStderr(chunk), stderrLimit.help)
   }
   channel.on("data", takeStdout)
   channel.stderr.on("data", takeStderr)
-  return { stdout, stderr }
+  const greeting = () => [starts.stdout, starts.stderr].map((start) => start.greeting()).filter(Boolean).join("\n")
+  return { stdout, stderr, greeting, hasBegun: starts.stdout.hasBegun }
 }
 
 /**
@@ -261,13 +170,14 @@ const feed = <E>(channel: ClientChannel, input: Buffer, stdin: Stream.Stream<Uin
 const collect = <E>(
   server: ServerAccess,
   command: RemoteCommand,
-  { channel, closed, connection }: OpenChannel<ClientChannel>,
+  started: StartedCommand,
   input: Buffer,
   { keepLast, stdin }: ExecOptions<E>
-): Effect.Effect<RemoteExit, E | ConnectionLost | RemoteOutputTooLong> =>
+): Effect.Effect<RemoteExit, E | ConnectionLost | LoginShellFailed | RemoteOutputTooLong> =>
   Effect.gen(function*() {
+    const { channel, closed, connection } = started
     const tooLong = yield* Deferred.make<never, RemoteOutputTooLong>()
-    const { stderr, stdout } = collectOutput(server, command, channel, tooLong, keepLast)
+    const { greeting, hasBegun, stderr, stdout } = collectOutput(server, command, started, tooLong, keepLast)
     const end = Effect.raceFirst(
       Deferred.await(tooLong),
       Effect.flatMap(Deferred.await(closed), codeOrLost(server, connection))
@@ -277,8 +187,20 @@ const collect = <E>(
       : yield* Effect.raceFirst(Effect.zipRight(feed(channel, input, stdin), Effect.never), end)
     yield* ended(channel.stderr)
     if (yield* Deferred.isDone(tooLong)) yield* Deferred.await(tooLong)
+    const before = scrubServerOutput(server, greeting())
+    if (code !== null && !hasBegun()) {
+      const { username } = server
+      return yield* new LoginShellFailed({
+        ...pickServerFields(server),
+        username,
+        what: command.what,
+        code,
+        words: before
+      })
+    }
     return {
       code,
+      ...before === "" ? {} : { greeting: before },
       stdout: stdout.text(),
       stderr: stderr.text(),
       ...stdout.truncated() || stderr.truncated() ? { truncated: true } : {}
@@ -302,11 +224,12 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
 
     const start = (server: ServerAccess, command: RemoteCommand) =>
       Effect.gen(function*() {
-        const text = yield* renderCommand(command)
+        const mark = makeMark()
+        const text = yield* renderCommand(command, mark)
         const input = yield* inputOf(server, command)
         const exited = yield* Deferred.make<number | null>()
         const open = yield* openChannel(connections, server, running(text, exited, command.terminal), command.pool)
-        return { exited, input, open }
+        return { exited, input, started: { ...open, mark } }
       })
 
     const exec = Effect.fn("Ssh.exec")(function*<E = never>(
@@ -316,8 +239,8 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
     ): Effect.fn.Return<RemoteExit, SshError | E, Scope.Scope> {
       yield* Effect.annotateCurrentSpan({ server: server.name, what: command.what })
       const timeout = Duration.decode(options.timeout ?? defaultTimeout)
-      const { input, open } = yield* start(server, command)
-      const exit = yield* collect(server, command, open, input, options).pipe(
+      const { input, started } = yield* start(server, command)
+      const exit = yield* collect(server, command, started, input, options).pipe(
         Effect.interruptible,
         Effect.timeoutFail({
           duration: timeout,
@@ -337,7 +260,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       stdin?: Stream.Stream<Uint8Array, unknown>
     ): Effect.fn.Return<RemoteProcess, SshError, Scope.Scope> {
       yield* Effect.annotateCurrentSpan({ server: server.name, what: command.what })
-      const { exited, input, open: { channel, closed, connection } } = yield* start(server, command)
+      const { exited, input, started: { channel, closed, connection, mark } } = yield* start(server, command)
       if (stdin !== undefined) {
         yield* feed(channel, input, stdin).pipe(
           Effect.catchAllCause(() => Effect.sync(() => stop(channel))),
@@ -350,8 +273,9 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       const whole = (bytes: Stream.Stream<Uint8Array>) =>
         Stream.concat(bytes, Stream.drain(Stream.fromEffect(requireConnected(server, connection))))
       return {
-        stdout: whole(streamBytes(channel)),
-        stderr: whole(streamBytes(channel.stderr)),
+        stdout: answerOf(whole(streamBytes(channel)), mark, { orAll: false }),
+        // Without a mark it says why the login shell started nothing.
+        stderr: answerOf(whole(streamBytes(channel.stderr)), mark, { orAll: true }),
         exit: Effect.flatMap(
           Effect.raceFirst(
             Effect.interruptible(Deferred.await(exited)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { activateCommand } from "../../../src/remote/activateCommand.ts"
-import { renderCommand } from "../../../src/services/ssh/Ssh.ts"
+import { renderCommand } from "../../../src/services/ssh/loginShell.ts"
 
 describe("the command of an activation", () => {
   it.effect.each([true, false])(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import { findSudoRefusal, stripSudoLecture } from "../../../../src/services/ssh/SshLive.ts"
+import { findSudoRefusal, stripSudoLecture } from "../../../src/services/ssh/sudoRefusals.ts"
 
 const wrong = `Sorry, try again.
 sudo: unable to run /home/deployer/.berth.T0GKaP/askpass: No such file or directory

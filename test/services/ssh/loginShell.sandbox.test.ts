@@ -5,7 +5,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import { quoteShellArgument, type RemoteCommand, renderCommand } from "../../../src/services/ssh/Ssh.ts"
+import { findAnswer, makeMark, quoteShellArgument, renderCommand } from "../../../src/services/ssh/loginShell.ts"
+import type { RemoteCommand } from "../../../src/services/ssh/Ssh.ts"
 
 const command = (script: string, fields: Partial<RemoteCommand> = {}): RemoteCommand => ({
   what: "testing",
@@ -22,10 +23,34 @@ const refusal = (fields: Partial<RemoteCommand>, script = "true") =>
   })
 
 describe("renderCommand as text", () => {
-  it("hands the script and each argument over in single quotes", () => {
-    const text = Either.getOrThrow(renderCommand(command("echo \"$1\"", { args: ["it's", "$(reboot)"] })))
-    expect(text).toMatch(/^exec sh -c 'path_of\(\) \{/)
-    expect(text.endsWith(`echo "$1"' sh 'it'\\''s' '$(reboot)'`)).toBe(true)
+  it("has the login shell read words in single quotes alone, without a character that shells read each in its own way", () => {
+    const text = FastCheck.string({ unit: "binary", maxLength: 40 }).filter((text) => !/[\0\r\n]/.test(text))
+    FastCheck.assert(
+      FastCheck.property(text, text, FastCheck.boolean(), FastCheck.boolean(), (script, argument, sudo, marked) => {
+        const line = Either.getOrThrow(
+          renderCommand(command(script, { args: [argument], sudo }), marked ? makeMark() : undefined)
+        )
+        expect(line).toMatch(/^exec sh -c '[ -&(-~]+' sh(?: '[ -&(-~]+')+$/)
+        expect(line).not.toMatch(/[!\\]/)
+      })
+    )
+  })
+
+  it("says what came before an answer, however it is cut", () => {
+    const mark = makeMark()
+    const whole = Buffer.from(`Welcome to ü\n${mark}an answer, ${mark}`)
+    for (let size = 1; size <= whole.length; size += 1) {
+      const start = findAnswer(mark)
+      const parts = Array.from(
+        { length: Math.ceil(whole.length / size) },
+        (_, at) => start.take(whole.subarray(at * size, (at + 1) * size)) ?? Buffer.alloc(0)
+      )
+      expect(Buffer.concat(parts).toString()).toBe(`an answer, ${mark}`)
+      expect([start.hasBegun(), start.greeting()]).toEqual([true, "Welcome to ü"])
+    }
+    const without = findAnswer(mark)
+    expect(without.take(Buffer.from("This account is currently not available.\n"))).toBeUndefined()
+    expect([without.hasBegun(), without.greeting()]).toEqual([false, "This account is currently not available."])
   })
 
   it("quotes an empty argument as one", () => {
@@ -88,6 +113,33 @@ const shells = [
   here: process.platform !== "win32" &&
     spawnSync(shell.words[0] ?? "", [...shell.words.slice(1), "-c", "exit 0"]).status === 0
 }))
+
+const isHere = (name: string) => process.platform !== "win32" && spawnSync(name, ["-c", "exit 0"]).status === 0
+
+for (const shell of ["sh", "bash", "zsh", "fish", "tcsh", "ksh", "mksh"]) {
+  it.skipIf(!isHere(shell))(`brings any script, argument and input through the login shell ${shell}`, () => {
+    const mark = makeMark()
+    const args = ["it's", "a!b!!", "\\n\\", "é — $HOME `id` \"q\" @139 %s & # ~ * [a]", "", "\x01\x7f\t"]
+    const script = [
+      "printf '%s|' \"$#\" \"$@\"",
+      ...Array.from({ length: 1500 }, () => "# it's \\ a ! \"line\" $of @ many; é"),
+      "printf '%s' \"it's \\\\ ! here\"; cat; echo 'an error' >&2; exit 7"
+    ].join("\n")
+    const text = Either.getOrThrow(renderCommand(command(script, { args }), mark))
+    const { status, stderr, stdout } = spawnSync(shell, ["-c", text], { input: "in\nput", encoding: "utf8" })
+    expect({ status, stderr, stdout }).toEqual({
+      status: 7,
+      stderr: `${mark}an error\n`,
+      stdout: `${mark}${args.length}|${args.join("|")}|it's \\ ! herein\nput`
+    })
+  })
+}
+
+it("ends as it has to where a server cannot read the script", () => {
+  const text = Either.getOrThrow(renderCommand(command("echo never"), makeMark()))
+  const done = spawnSync("/bin/sh", ["-c", text], { env: { PATH: "/nowhere" }, encoding: "utf8" })
+  expect(done).toMatchObject({ status: 127, stdout: expect.not.stringContaining("never") })
+})
 
 for (const { here, name, words } of shells) {
   describe.skipIf(!here)(`renderCommand in ${name}${here ? "" : " (not installed)"}`, () => {
