@@ -6,6 +6,7 @@ import { type AnswerLimit, makeLineLimit, mebibyte, type RemoteCommand } from ".
 import { script } from "./server/overview.sh.ts"
 import { script as portOpenScript } from "./server/portOpen.sh.ts"
 import { script as portsScript } from "./server/ports.sh.ts"
+import { script as readinessScript } from "./server/readiness.sh.ts"
 import { script as scanScript } from "./server/scan.sh.ts"
 import { parseContainerName } from "./stack.ts"
 
@@ -272,4 +273,34 @@ export const parseScan = (output: string): Option.Option<ReadonlyArray<DeployedP
     })
   }
   return Option.some(projects)
+}
+
+/** Tries whether files can be written and locked in a directory, or in the nearest one above it, with the programs of a deploy. */
+export const readinessCommand = (remotePath: string): RemoteCommand => ({
+  what: "trying what a deploy needs",
+  script: readinessScript,
+  args: [remotePath],
+  sudo: false
+})
+
+/** Obstacle to a deploy that `readinessCommand` found. */
+export type Unready =
+  | { readonly kind: "missing"; readonly programs: ReadonlyArray<string> }
+  | { readonly kind: "unwritable"; readonly directory: string; readonly reason: string }
+  | { readonly kind: "unlocked"; readonly directory: string }
+
+/** Parses the answer of `readinessCommand`; none if nothing is missing. */
+export const parseReadiness = (output: string): ReadonlyArray<Unready> => {
+  const lines = output.split("\n").map((line) => line.split("\t"))
+  const programs = lines.flatMap(([kind, program = ""]) => kind === "missing" ? [program] : [])
+  return [
+    ...programs.length === 0 ? [] : [{ kind: "missing" as const, programs }],
+    ...lines.flatMap(([kind, directory = "", ...reason]): ReadonlyArray<Unready> =>
+      kind === "unwritable"
+        ? [{ kind, directory, reason: reason.join("\t") }]
+        : kind === "unlocked"
+        ? [{ kind, directory }]
+        : []
+    )
+  ]
 }

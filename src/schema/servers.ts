@@ -343,6 +343,10 @@ export const ServerTest = Schema.Struct({
   logIn: field(ServerCheck, "The log-in over SSH with the credentials."),
   sudo: field(ServerCheck, "The use of sudo; not tried where the server is used without it."),
   docker: field(ServerCheck, "The use of Docker and compose."),
+  files: field(
+    ServerCheck,
+    "Writing and locking of files, programs that deploys use, and file transfer over SFTP. A file is written and removed."
+  ),
   observedAt: text("When the test began, in UTC.", "2026-01-02T03:04:05.678Z")
 }).annotations({ identifier: "ServerTest" })
 export interface ServerTest extends Schema.Schema.Type<typeof ServerTest> {}

@@ -86,8 +86,8 @@ export const sshTest = (
       exec: <E = never>(server: ServerAccess, command: RemoteCommand, options: ExecOptions<E> = {}) =>
         Effect.map(
           ask(server, command, options.stdin ?? Stream.empty, options.keepLast === undefined),
-          ({ code = 0, stderr = "", stdout = "", truncated = false }) =>
-            scrubServerSecrets(server, { code, stdout, stderr, ...truncated ? { truncated } : {} })
+          ({ code = 0, stderr = "", stdout = "", ...rest }) =>
+            scrubServerSecrets(server, { code, stdout, stderr, ...rest })
         ),
       spawn: (server, command) =>
         Effect.map(

@@ -110,7 +110,7 @@ describe.each(shells)("the proxy file in $name", (shell) => {
       const gone = yield* run(writeProxyFile(file, buildStagedNames("other")))
       expect([gone.code, gone.stderr.trim()]).toEqual([proxyExit.unusable, "the staged copies are gone"])
       const path = join(home, "bare")
-      yield* plant(path, { sh: { link: programOf("sh") }, rm: { link: programOf("rm") } })
+      yield* plant(path, Object.fromEntries(["sh", "awk", "rm"].map((name) => [name, { link: programOf(name) }])))
       const bare = yield* runHere(writeProxyFile(file, copies), { home, shell: { name: "bare", path } })
       expect([bare.code, bare.stderr.trim()]).toEqual([proxyExit.unusable, "cmp is not installed (diffutils)"])
       expect(yield* holds()).toBe(odd)

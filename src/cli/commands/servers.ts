@@ -217,7 +217,7 @@ const checkLines = (name: string, { detail, fix, ok }: ServerCheck, surface: Sur
 
 const standing = { known: "the remembered one", new: "not seen before", changed: "another one is remembered" }
 
-const testLines = ({ docker, hostKey, logIn, sudo }: ServerTest, surface: Surface) => [
+const testLines = ({ docker, files, hostKey, logIn, sudo }: ServerTest, surface: Surface) => [
   ...(hostKey === null
     ? []
     : checkLines("host key", {
@@ -230,7 +230,8 @@ const testLines = ({ docker, hostKey, logIn, sudo }: ServerTest, surface: Surfac
     }, surface)),
   ...checkLines("log-in", logIn, surface),
   ...checkLines("sudo", sudo, surface),
-  ...checkLines("docker", docker, surface)
+  ...checkLines("docker", docker, surface),
+  ...checkLines("files", files, surface)
 ]
 
 const testServerCommand = defineServiceCommand(

@@ -1,4 +1,5 @@
 import { Clock, Effect, Either, Option, Redacted } from "effect"
+import { parseReadiness, readinessCommand, type Unready } from "../../remote/server.ts"
 import {
   type Credentials,
   type ServerAccess,
@@ -16,6 +17,7 @@ import { listServerSecrets, scrubText } from "../../services/masking.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { hasReference } from "../../services/settings/settingValue.ts"
 import { FirstContact, type PresentedKey } from "../../services/ssh/FirstContact.ts"
+import { Sftp } from "../../services/ssh/Sftp.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { resolveJumpHost } from "../servers/servers.ts"
 import { checkDocker } from "./checks.ts"
@@ -115,9 +117,8 @@ const hostKeyOf = (key: Option.Option<PresentedKey>) =>
   })
 
 /** Checks sudo and Docker with one command. */
-const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
+const checkPrograms = (access: ServerAccess) =>
   checkDocker(access).pipe(
-    Effect.provideService(Ssh, ssh),
     Effect.map((docker) => ({
       sudo: access.useSudo ? { ok: true, detail: "sudo runs Docker" } : noSudo,
       docker
@@ -132,9 +133,96 @@ const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
     )
   )
 
+/** Packages of the programs that are the likeliest to be missing. */
+const packages: Readonly<Record<string, string>> = {
+  find: "findutils",
+  flock: "util-linux",
+  sha256sum: "coreutils",
+  xargs: "findutils"
+}
+
+const describeUnready = (unready: Unready, { username }: ServerAccess): ServerCheck => {
+  switch (unready.kind) {
+    case "missing": {
+      const wanted = [...new Set(unready.programs.map((program) => packages[program] ?? program))]
+      return {
+        ok: false,
+        detail: `Not there, or not on the PATH of commands: ${unready.programs.join(", ")}`,
+        fix: `Install ${wanted.join(" and ")} on the server`
+      }
+    }
+    case "unwritable":
+      return {
+        ok: false,
+        detail: `${username} cannot write a file in ${unready.directory}: ${unready.reason}`,
+        fix: `Let ${username} write there (chown), or free space if its disk is full`
+      }
+    case "unlocked":
+      return {
+        ok: false,
+        detail: `A file in ${unready.directory} cannot be locked (flock)`,
+        fix: "Keep that directory on a file system with locks, not on a network share without them"
+      }
+  }
+}
+
+const guard = "case $- in *i*) ;; *) return ;; esac"
+
+/** Opens the file transfer, which start files that print something keep from beginning. */
+const checkTransfer = (access: ServerAccess, greeting: string) =>
+  Effect.gen(function*() {
+    yield* (yield* (yield* Sftp).session(access)).stat("/")
+    return Option.none<ServerCheck>()
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAll(({ message }) =>
+      Effect.succeedSome(
+        greeting === ""
+          ? {
+            ok: false,
+            detail: `File transfer (SFTP) does not work: ${message}`,
+            fix: "Set Subsystem sftp internal-sftp in sshd_config"
+          }
+          : {
+            ok: false,
+            detail:
+              `The start files of the login shell print ${JSON.stringify(greeting)} before every answer, so that ` +
+              `file transfer (SFTP) cannot begin: ${message}`,
+            fix:
+              `Print only for people: put "${guard}" before it in ~/.bashrc, or set Subsystem sftp internal-sftp in ` +
+              "sshd_config"
+          }
+      )
+    )
+  )
+
+/** Writes, locks and removes a file, and opens the file transfer. */
+const checkFiles = (access: ServerAccess) =>
+  Effect.gen(function*() {
+    const exit = yield* (yield* Ssh).exec(access, readinessCommand("~/containers"))
+    const [unready] = parseReadiness(exit.stdout)
+    if (unready !== undefined) return describeUnready(unready, access)
+    const greeting = exit.greeting ?? ""
+    const refused = yield* checkTransfer(access, greeting)
+    return Option.getOrElse(refused, (): ServerCheck => ({
+      ok: true,
+      detail: greeting === ""
+        ? "Files can be written, locked and transferred"
+        : `Files can be written, locked and transferred. What the login shell prints before every answer is left out: ${
+          JSON.stringify(greeting)
+        }`
+    }))
+  }).pipe(Effect.catchAll(({ message }) => Effect.succeed<ServerCheck>({ ok: false, detail: message })))
+
+const checkInside = (access: ServerAccess) =>
+  Effect.gen(function*() {
+    const programs = yield* checkPrograms(access)
+    return { ...programs, files: yield* checkFiles(access) }
+  })
+
 /**
- * Tests the connection to a server that may not be stored yet: its host key, the login, sudo and Docker. Changes
- * nothing and does not store the host key. A server with a new key gets no credentials until its fingerprint is
+ * Tests the connection to a server that may not be stored yet: its host key, the login, sudo, Docker and files. Leaves
+ * nothing there and does not store the host key. A server with a new key gets no credentials until its fingerprint is
  * confirmed.
  */
 export const testServer = Effect.fn("testServer")(function*(
@@ -153,9 +241,9 @@ export const testServer = Effect.fn("testServer")(function*(
     const { key, session } = yield* contact.meet(shown, Option.fromNullable(confirmed))
     if (Either.isRight(session)) {
       const logIn: ServerCheck = { ok: true, detail: `${access.username} is logged in` }
-      return { key, logIn, ...yield* insideOf(access, session.right) }
+      return { key, logIn, ...yield* Effect.provide(checkInside(access), session.right) }
     }
-    const rest = { sudo: access.useSudo ? noLogIn : noSudo, docker: noLogIn }
+    const rest = { sudo: access.useSudo ? noLogIn : noSudo, docker: noLogIn, files: noLogIn }
     const { _tag: why } = session.left
     if (references.length > 0 && (why === "Unconfirmed" || why === "AuthenticationFailed")) {
       return { key, logIn: untried(onlyStored(references)), ...rest }
@@ -168,10 +256,15 @@ export const testServer = Effect.fn("testServer")(function*(
     ...check,
     detail: scrubText(check.detail, listServerSecrets(access))
   })
-  const all = { logIn: clean(checks.logIn), sudo: clean(checks.sudo), docker: clean(checks.docker) }
+  const all = {
+    logIn: clean(checks.logIn),
+    sudo: clean(checks.sudo),
+    docker: clean(checks.docker),
+    files: clean(checks.files)
+  }
   const isWell = ({ ok }: ServerCheck) => ok === true
   return {
-    ready: isWell(all.logIn) && isWell(all.docker) && (!access.useSudo || isWell(all.sudo)),
+    ready: isWell(all.logIn) && isWell(all.docker) && isWell(all.files) && (!access.useSudo || isWell(all.sudo)),
     hostKey: hostKeyOf(key),
     ...all,
     observedAt

@@ -1,12 +1,18 @@
 // Generated from stackLogs.sh by "npm run scripts".
 export const script = `known_compose() { return 1; }
+compose_program() {
+command -v docker-compose && return
+for place in /usr/local/bin/docker-compose "$HOME/.docker/cli-plugins/docker-compose" docker-compose; do
+[ ! -x "$place" ] && [ "$place" != docker-compose ] || { printf '%s\\n' "$place"; return; }
+done
+}
 find_compose() {
 compose_kind=none
 if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
 compose_kind=v2
 elif known_compose; then
 compose_kind=v1
-elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+elif compose_version=$(as_root "$(compose_program)" version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
 case $compose_version in
 1.*) compose_kind=v1 ;;
 *) compose_kind=standalone ;;
@@ -18,7 +24,7 @@ fi
 compose() {
 case $compose_kind in
 v2) as_root docker compose "$@" ;;
-v1 | standalone) as_root docker-compose "$@" ;;
+v1 | standalone) as_root "$(compose_program)" "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }

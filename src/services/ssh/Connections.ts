@@ -4,13 +4,15 @@ import {
   Deferred,
   Duration,
   Effect,
+  ExecutionStrategy,
+  Exit,
   FiberRef,
   Layer,
   Metric,
   Option,
   RcMap,
   Schedule,
-  type Scope
+  Scope
 } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { Client } from "ssh2"
@@ -32,6 +34,9 @@ const connectionIndex = FiberRef.unsafeMake(0)
 /** Has an effect use a connection for work of its own, where the index is not 0. */
 export const withConnection = (index: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(effect, connectionIndex, index)
+
+/** Distance between the indexes of the connections that one effect uses at a narrow server. */
+const narrowStep = 1000
 
 const minute = Duration.toMillis("1 minute")
 
@@ -66,6 +71,8 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
    * Connection to the server; opens a new one if there is none or the last one broke. In use until the scope closes.
    */
   readonly get: (server: ServerAccess, pool: CommandPool) => Effect.Effect<SshConnection, ConnectError, Scope.Scope>
+  /** Notes that the server allows fewer sessions on a connection than usual: each use then has a connection of its own. */
+  readonly noteFull: (server: ServerAccess) => Effect.Effect<void>
   /** Takes a place of the current caller in a limited pool until the scope closes; to be taken before `get`. */
   readonly takePlace: (server: ServerAccess, pool: CommandPool) => Effect.Effect<void, TooManyFollowers, Scope.Scope>
 }>() {}
@@ -190,11 +197,26 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       return key.users < connectionPools[pool].channels ? key : keyWithRoom(server, pool, index + 1)
     }
 
+    // Servers whose MaxSessions is below what a deploy needs, since it holds a channel for its lock.
+    const narrow = new Set<string>()
+    const noteFull = (server: ServerAccess) => Effect.sync(() => narrow.add(identify(server, "work", 0)))
+    /** Key of an unused connection for work at a narrow server, or of the last one, where callers wait for their turn. */
+    const keyAlone = (server: ServerAccess, index: number, connection = 0): Key => {
+      const key = keyOf(server, "work", index + connection * narrowStep)
+      return key.users === 0 || connection + 1 === connectionPools.work.channels
+        ? key
+        : keyAlone(server, index, connection + 1)
+    }
+    const keyForWork = (server: ServerAccess, index: number): Key =>
+      narrow.has(identify(server, "work", 0)) ? keyAlone(server, index) : keyOf(server, "work", index)
+
     const get = (server: ServerAccess, pool: PoolName): Effect.Effect<SshConnection, ConnectError, Scope.Scope> =>
       Effect.gen(function*() {
         const index = pool === "work" ? yield* FiberRef.get(connectionIndex) : 0
         const isLimited = connectionPools[pool].places !== undefined
-        const key = yield* using(() => isLimited ? keyWithRoom(server, pool) : keyOf(server, pool, index))
+        const key = yield* using(() =>
+          pool === "work" ? keyForWork(server, index) : isLimited ? keyWithRoom(server, pool) : keyOf(server, pool, 0)
+        )
         const connection = yield* RcMap.get(connections, key)
         return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, pool)) : connection
       })
@@ -216,7 +238,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
             Effect.zipRight(release, Effect.sync(() => limiter.taken() === 0 && limiters.delete(identity)))
         )
       })
-    return Connections.of({ get, takePlace })
+    return Connections.of({ get, noteFull, takePlace })
   })
 )
 
@@ -354,9 +376,21 @@ const openOnce = <Channel extends Closable>(
     })
   )
 
+/** Gives the scope of an effect what it acquires only if it succeeds: another attempt begins with nothing in use. */
+const attempt = <A, E, R>(effect: Effect.Effect<A, E, R | Scope.Scope>): Effect.Effect<A, E, R | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      const own = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+      return yield* Effect.onError(
+        restore(Scope.extend(effect, own)),
+        (cause) => Scope.close(own, Exit.failCause(cause))
+      )
+    })
+  )
+
 /**
  * Opens a channel on a server's connection; it closes with the scope. The few channels are assigned first come, first
- * served. Retries for half a minute while the server has no free session, and replaces a connection that ended before a
+ * served. While the server has no free session on the connection, takes another one, or retries for half a minute; replaces a connection that ended before a
  * request was sent.
  */
 export const openChannel = <Channel extends Closable>(
@@ -365,12 +399,13 @@ export const openChannel = <Channel extends Closable>(
   kind: ChannelKind<Channel>,
   pool: CommandPool = "work"
 ): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost | TooManyFollowers, Scope.Scope> =>
-  connections.get(server, pool).pipe(
-    Effect.flatMap((connection) =>
-      openOnce(server, connection, kind).pipe(
-        Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull })
-      )
+  attempt(
+    Effect.flatMap(connections.get(server, pool), (connection) => openOnce(server, connection, kind))
+  ).pipe(
+    Effect.tapError((failure) =>
+      failure._tag === "Refused" && failure.full ? connections.noteFull(server) : Effect.void
     ),
+    Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull }),
     Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),
     (opening) => Effect.zipRight(connections.takePlace(server, pool), opening),
     Effect.catchTags({

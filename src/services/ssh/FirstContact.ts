@@ -6,7 +6,8 @@ import { refuseNewKeys, withUserKnownHosts } from "../sshClient/clientConfig.ts"
 import { connectServer, type JumpConnection, toJumpFailure } from "./connect.ts"
 import { Connections } from "./Connections.ts"
 import type { ConnectError } from "./logIn.ts"
-import { Ssh } from "./Ssh.ts"
+import { Sftp, SftpLive } from "./Sftp.ts"
+import type { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
 /** Fingerprint of the key that a server presented, and its status. */
@@ -31,8 +32,8 @@ interface UnconfirmedHostKey {
 export interface Contact {
   /** Absent if no SSH server was reached. */
   readonly key: Option.Option<PresentedKey>
-  /** Commands on this connection while the scope is open, or the reason why there are none. */
-  readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | UnconfirmedHostKey>
+  /** Commands and file transfer on this connection while the scope is open, or the reason why there are none. */
+  readonly session: Either.Either<Context.Context<Sftp | Ssh>, ConnectError | UnconfirmedHostKey>
 }
 
 /** Connects to a server that may not be stored: does not store its key, and does not share the connection. */
@@ -130,9 +131,13 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
           const connection = connected.right
           const own = Layer.succeed(Connections, {
             get: () => Effect.succeed(connection),
+            noteFull: () => Effect.void,
             takePlace: () => Effect.void
           })
-          const session = yield* Effect.provide(Ssh, Layer.provide(Layer.fresh(SshLive), own))
+          const session = yield* Effect.provide(
+            Effect.context<Sftp | Ssh>(),
+            Layer.provide(Layer.fresh(Layer.merge(SshLive, SftpLive)), own)
+          )
           return { key, session: Either.right(session) }
         })
       )

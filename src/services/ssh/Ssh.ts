@@ -98,7 +98,7 @@ export interface RemoteExit {
   readonly stdout: string
   readonly stderr: string
   readonly truncated?: boolean
-  /** What the login shell printed before the answer; absent where it printed nothing. */
+  /** Output of the login shell before the answer; absent where it printed nothing. */
   readonly greeting?: string
 }
 

@@ -14,7 +14,7 @@ import { keepLastBytes, streamBytes, writeChunk } from "../bytes.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 import { type ChannelKind, Connections, type OpenChannel, openChannel } from "./Connections.ts"
 import { pickServerFields, requireConnected, type SshConnection } from "./logIn.ts"
-import { answerOf, findAnswer, makeMark, renderCommand } from "./loginShell.ts"
+import { findAnswer, makeMark, readAnswer, renderCommand } from "./loginShell.ts"
 import {
   countAnswer,
   type ExecOptions,
@@ -273,9 +273,9 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       const whole = (bytes: Stream.Stream<Uint8Array>) =>
         Stream.concat(bytes, Stream.drain(Stream.fromEffect(requireConnected(server, connection))))
       return {
-        stdout: answerOf(whole(streamBytes(channel)), mark, { orAll: false }),
+        stdout: readAnswer(whole(streamBytes(channel)), mark, { orAll: false }),
         // Without a mark it says why the login shell started nothing.
-        stderr: answerOf(whole(streamBytes(channel.stderr)), mark, { orAll: true }),
+        stderr: readAnswer(whole(streamBytes(channel.stderr)), mark, { orAll: true }),
         exit: Effect.flatMap(
           Effect.raceFirst(
             Effect.interruptible(Deferred.await(exited)),

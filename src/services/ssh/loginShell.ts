@@ -75,12 +75,12 @@ export const renderCommand = (
 /** The most that is kept of what comes before a mark; a login shell that prints more gives no answer. */
 const longestGreeting = 64 * 1024
 
-/** Separates an answer from what the login shell printed before it. */
+/** Separates an answer from what a login shell printed before it. */
 export interface AnswerStart {
   /** Returns the part of a chunk that belongs to the answer; none before the mark. */
   readonly take: (chunk: Uint8Array) => Uint8Array | undefined
   readonly hasBegun: () => boolean
-  /** What came before the answer; without a mark, all that came. */
+  /** Output before the mark; without a mark, all of it. */
   readonly greeting: () => string
 }
 
@@ -103,7 +103,7 @@ export const findAnswer = (mark: string): AnswerStart => {
 }
 
 /** Output of a command from its mark on; without one, all of it where that is asked for. */
-export const answerOf = <E>(
+export const readAnswer = <E>(
   output: Stream.Stream<Uint8Array, E>,
   mark: string,
   { orAll }: { readonly orAll: boolean }

@@ -2,11 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
 import type { ServerAccess } from "../../../src/schema/servers.ts"
-import { AuthenticationFailed, SudoRefused } from "../../../src/schema/ssh.ts"
+import { AuthenticationFailed, ServerUnreachable, SudoRefused } from "../../../src/schema/ssh.ts"
 import { type Contact, FirstContact, type PresentedKey } from "../../../src/services/ssh/FirstContact.ts"
+import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { settingsTest } from "../../../src/testing/SettingsTest.ts"
-import { type SshReply, sshTest } from "../../../src/testing/SshTest.ts"
+import { sftpTest, type SshReply, sshTest } from "../../../src/testing/SshTest.ts"
 
 const key: PresentedKey = {
   type: "ssh-ed25519",
@@ -39,12 +40,25 @@ const preflight =
 class Met extends Context.Tag("berth/test/Met")<Met, Ref.Ref<ReadonlyArray<ServerAccess>>>() {}
 
 /** A first contact that ends like this, and the servers that were met. */
-const meeting = (session: Contact["session"] | SshReply, shown = key) =>
+const meeting = (
+  session: Contact["session"] | SshReply,
+  shown = key,
+  files: SshReply = {},
+  transfer: Layer.Layer<Sftp> = sftpTest()
+) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const met = yield* Ref.make<ReadonlyArray<ServerAccess>>([])
     const answer = Either.isEither(session)
       ? session
-      : Either.right(yield* Effect.provide(Ssh, sshTest({ "looking at the server before the deploy": session })))
+      : Either.right(
+        yield* Effect.provide(
+          Effect.context<Sftp | Ssh>(),
+          Layer.merge(
+            sshTest({ "looking at the server before the deploy": session, "trying what a deploy needs": files }),
+            transfer
+          )
+        )
+      )
     return Layer.mergeAll(
       settingsTest({}, [stored, behind]),
       Layer.succeed(Met, met),
@@ -77,6 +91,7 @@ describe("the connection test", () => {
         logIn: { ok: true, detail: "deployer is logged in" },
         sudo: { ok: true, detail: "sudo runs Docker" },
         docker: { ok: true, detail: "Docker 24.0.7, compose 2.20.0, 8,789 MiB of disk free" },
+        files: { ok: true, detail: "Files can be written, locked and transferred" },
         observedAt: "1970-01-01T00:00:00.000Z"
       })
     }).pipe(Effect.provide(meeting({ stdout: preflight }))))
@@ -101,7 +116,9 @@ describe("the connection test", () => {
         spawn: () => Effect.die("not asked for")
       })
       const sudo = yield* testServer({ ...input, useSudo: true, sudoPassword: Redacted.make("hidden-one") }).pipe(
-        Effect.provide(meeting(Either.right(refusing)))
+        Effect.provide(
+          meeting(Either.right(Context.add(yield* Effect.provide(Effect.context<Sftp>(), sftpTest()), Ssh, refusing)))
+        )
       )
       expect(sudo).toMatchObject({
         ready: false,
@@ -109,6 +126,52 @@ describe("the connection test", () => {
         docker: { ok: null }
       })
       expect(JSON.stringify(sudo)).not.toContain("hidden-one")
+    }))
+
+  it.effect.each<readonly [reply: SshReply, detail: string, fix: string]>([
+    [
+      { stdout: "missing\tflock\nmissing\tawk\n" },
+      "Not there, or not on the PATH of commands: flock, awk",
+      "Install util-linux and awk"
+    ],
+    [
+      { stdout: "unwritable\t/home/deployer\tmktemp: failed: Read-only file system\n" },
+      "deployer cannot write a file in /home/deployer: mktemp: failed: Read-only file system",
+      "Let deployer write there"
+    ],
+    [{ stdout: "unlocked\t/srv\n" }, "A file in /srv cannot be locked (flock)", "a file system with locks"]
+  ])("is not ready for a deploy that cannot write, lock or run: %j", ([reply, detail, fix]) =>
+    Effect.gen(function*() {
+      expect(yield* testServer(input)).toMatchObject({
+        ready: false,
+        docker: { ok: true },
+        files: { ok: false, detail, fix: expect.stringContaining(fix) }
+      })
+    }).pipe(Effect.provide(meeting({ stdout: preflight }, key, reply))))
+
+  it.effect("tells what a login shell prints, and whether file transfer gets past it", () =>
+    Effect.gen(function*() {
+      const greeting = "Welcome to attic"
+      const withGreeting = { stdout: "", greeting }
+      expect(yield* Effect.provide(testServer(input), meeting({ stdout: preflight }, key, withGreeting))).toMatchObject(
+        {
+          ready: true,
+          files: { ok: true, detail: expect.stringContaining("is left out: \"Welcome to attic\"") }
+        }
+      )
+      const broken = Layer.succeed(
+        Sftp,
+        Sftp.of({ session: () => new ServerUnreachable({ ...where, reason: "the packet is too long" }) })
+      )
+      const refused = meeting({ stdout: preflight }, key, withGreeting, broken)
+      expect(yield* Effect.provide(testServer(input), refused)).toMatchObject({
+        ready: false,
+        files: {
+          ok: false,
+          detail: expect.stringContaining("print \"Welcome to attic\" before every answer"),
+          fix: expect.stringMatching(/case \$- in .*~\/\.bashrc.*Subsystem sftp internal-sftp/)
+        }
+      })
     }))
 
   it.effect("says why no log-in was tried, or why it was refused", () =>

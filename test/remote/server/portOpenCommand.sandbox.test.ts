@@ -33,7 +33,7 @@ const listener = (host: string): Effect.Effect<number | undefined, never, Scope.
 /** A server that has only these programs, and the stand-ins that are given as scripts. */
 const serverWith = (programs: ReadonlyArray<string>, standIns: Readonly<Record<string, string>> = {}) =>
   Effect.map(temporaryDirectory, (path) => {
-    for (const name of ["sh", "grep", ...programs]) symlinkSync(pathOf(name), join(path, name))
+    for (const name of ["sh", "awk", "grep", ...programs]) symlinkSync(pathOf(name), join(path, name))
     for (const [name, script] of Object.entries(standIns)) {
       writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`)
       chmodSync(join(path, name), 0o755)

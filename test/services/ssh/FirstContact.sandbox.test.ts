@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Layer, Option } from "effect"
+import { Context, Effect, Either, Layer, Option } from "effect"
 import { HostKeys } from "../../../src/services/HostKeys.ts"
 import { FirstContact, FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
+import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { hostKeysTest } from "../../../src/testing/SshTest.ts"
 import { fakeSsh } from "../../fixtures/network/fakeSsh.ts"
 import { command, eventually } from "./live.ts"
@@ -25,7 +26,7 @@ describe("the first contact with a server", () => {
       const answer = yield* Effect.scoped(Effect.gen(function*() {
         const confirmed = yield* meet(access, Option.some(shown.fingerprint))
         expect(confirmed.key).toEqual(key)
-        return yield* Either.getOrThrow(confirmed.session).exec(access, command("true"))
+        return yield* Context.get(Either.getOrThrow(confirmed.session), Ssh).exec(access, command("true"))
       }))
       expect(answer.code).toBe(0)
       expect(yield* logIns).toBeGreaterThan(0)

@@ -116,8 +116,8 @@ const shells = [
 
 const isHere = (name: string) => process.platform !== "win32" && spawnSync(name, ["-c", "exit 0"]).status === 0
 
-for (const shell of ["sh", "bash", "zsh", "fish", "tcsh", "ksh", "mksh"]) {
-  it.skipIf(!isHere(shell))(`brings any script, argument and input through the login shell ${shell}`, () => {
+for (const shell of ["sh", "bash", "zsh", "fish", "tcsh", "ksh", "mksh"].filter(isHere)) {
+  it(`brings any script, argument and input through the login shell ${shell}`, () => {
     const mark = makeMark()
     const args = ["it's", "a!b!!", "\\n\\", "é — $HOME `id` \"q\" @139 %s & # ~ * [a]", "", "\x01\x7f\t"]
     const script = [

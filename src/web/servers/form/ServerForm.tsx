@@ -43,7 +43,7 @@ const ConnectionTest = ({ confirmed, isTesting, onConfirm, test }: {
   readonly isTesting: boolean
   readonly onConfirm: (fingerprint: string) => void
 }) => {
-  const { docker, hostKey, logIn, observedAt, sudo } = test
+  const { docker, files, hostKey, logIn, observedAt, sudo } = test
   return (
     <section className="connection-test" aria-label="Connection test">
       {hostKey === null ? null : (
@@ -93,6 +93,7 @@ const ConnectionTest = ({ confirmed, isTesting, onConfirm, test }: {
         <Check name="Log-in" check={logIn} />
         <Check name="sudo" check={sudo} />
         <Check name="Docker" check={docker} />
+        <Check name="Files" check={files} />
       </ul>
       <p className="foot">
         <Age at={observedAt} before="tested " />
