@@ -38,7 +38,7 @@ const encoded = (text: string): string =>
 // busybox takes for octal. Without `&&`, a server without awk would answer nothing, successfully.
 const decode =
   "berth_script=$(printf %s \"$1\" | LC_ALL=C awk -v RS=@ -v s=%s -v f=%c%s \"BEGIN { getline x; printf s, x; " +
-  "while ((getline x) > 0) printf f, substr(x, 1, 3) - 100, substr(x, 4) }\") && eval \"$berth_script\""
+  "while ((getline x) > 0) printf f, substr(x, 1, 3) - 100, substr(x, 4) }\") && exec sh -c \"$berth_script\" sh"
 const starts = {
   plain: `exec sh -c '${decode}' sh `,
   marked: `exec sh -c 'printf %s "$2"; printf %s "$2" >&2; ${decode}' sh `,
@@ -63,8 +63,8 @@ export const renderCommand = (
     const reason = refusal(what, argument)
     if (reason !== undefined) return Either.left(new RemoteArgumentRefused({ reason }))
   }
-  const given = ["unset berth_script; set --", ...args.map(quoteShellArgument)].join(" ")
-  const text = encoded(`${given}\n${pathOf}${sudo ? throughSudo : direct}${script}`)
+  const given = ["set --", ...args.map(quoteShellArgument)].join(" ")
+  const text = encoded(`${given}; ${pathOf}${sudo ? throughSudo : direct}${script}`)
   const start = mark === undefined ? "plain" : terminal === undefined ? "marked" : "onTerminal"
   const whole = `${starts[start]}${text}${mark === undefined ? "" : ` ${encoded(mark)}`}`
   return /\0/.test(script) || bytesOf(whole) >= longestCommand
