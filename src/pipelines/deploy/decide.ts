@@ -9,6 +9,7 @@ import { DockerUnusable, type Stack } from "../../schema/stacks.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import { type HealthOptions, readHealthOptions } from "../activation/health.ts"
+import { isBuiltRecord } from "../archive/builtArchive.ts"
 import type { ImageArchive } from "../archive/images.ts"
 import { blockSize, computePaddedSize } from "../archive/tar.ts"
 import {
@@ -397,11 +398,19 @@ const readDeployFacts = Effect.fn("deploy.readFacts")(function*(
     Effect.promise(() => import("./builtImages.ts")),
     ({ readBuiltServices }) => readBuiltServices(directory, local, remotePath, environment)
   )
-  const asked = { ...local, images: [...local.images, ...built.possibleImages] }
   const readsStack = isPlanned || local.bridged !== undefined
   const reading = local.archive === undefined ? Effect.succeedNone : readArchive(local.archive)
+  const isRecord = local.archive !== undefined && isBuiltRecord(local.archive)
   // A plan also resolves the images that have the archive's names.
-  const read = readsStack ? Option.some(yield* reading) : Option.none()
+  const read = readsStack || isRecord ? Option.some(yield* reading) : Option.none()
+  // Asked for by their ids: a server with many images does not list them all.
+  const builtThere = isRecord
+    ? Option.match(Option.flatten(read), {
+      onNone: () => [],
+      onSome: ({ images }) => images.map(({ configId }) => configId)
+    })
+    : []
+  const asked = { ...local, images: [...local.images, ...built.possibleImages, ...builtThere] }
   const named = listArchiveNames({
     images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
   })

@@ -4,6 +4,7 @@ import { findBuiltArchive, isBuiltRecord } from "../../../src/pipelines/archive/
 import { decideTransfer, readArchive } from "../../../src/pipelines/archive/transfer.ts"
 import { build } from "../../../src/pipelines/build.ts"
 import { findServerBuilders } from "../../../src/pipelines/build/builder.ts"
+import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { findLostBuilds } from "../../../src/pipelines/deploy/preflight.ts"
 import { formatBuildWords, parseBuilt } from "../../../src/remote/build.ts"
 import { ContainerConfig } from "../../../src/schema/projects.ts"
@@ -124,6 +125,17 @@ describe("a build at a server", () => {
         expect.stringMatching(/^"web-1" has built the image berth\/build:.*no longer has it: build it again/)
       ])
     }).pipe(Effect.provide(worldOf({ serverId: "web-1", build: { at: "target" } }))))
+
+  it.effect("asks the server for what it has built by its id, since it may have more images than it lists", () =>
+    Effect.gen(function*() {
+      yield* build({ projectPath: directory })
+      yield* Effect.exit(planContainers({ projectPath: directory, serverId: "1", remotePath: "~/shop" }))
+      const asked = (yield* yield* SshAsked).find(({ what }) => what === "looking at the server before the deploy")
+      expect(asked?.args).toContain(id)
+    }).pipe(Effect.provide(worldOf({ serverId: "web-1", build: { at: "target" } }, {
+      "building web": answer,
+      "looking at the server before the deploy": { code: 3 }
+    }))))
 
   it.effect("fails with the output of the server's Docker", () =>
     Effect.gen(function*() {
