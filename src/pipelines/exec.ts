@@ -16,7 +16,7 @@ import { mayExec } from "../services/access/rights.ts"
 import { Execs, markLength, type OpenExec } from "../services/exec.ts"
 import { scrubText, secretsInUse } from "../services/masking.ts"
 import { RunRecords } from "../services/runs/store.ts"
-import { renderCommand } from "../services/ssh/loginShell.ts"
+import { makeMark, renderCommand } from "../services/ssh/loginShell.ts"
 import { execute, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { describeDockerRefusal, resolveStack } from "./servers/servers.ts"
 
@@ -106,7 +106,7 @@ export const openExec = Effect.fn("openExec")(function*(
   const words = command ?? [yield* findShell(server, container)]
   const execute = (mark: string) => execCommand(container, mark, words, { sudo: server.useSudo, terminal })
   // Rendered first, so that a command that cannot be sent is not recorded in the history.
-  yield* renderCommand(execute("0".repeat(markLength)))
+  yield* renderCommand(execute("0".repeat(markLength)), makeMark())
   const secrets = yield* secretsInUse
   const told = words.map((word) => scrubText(word, secrets))
   yield* (yield* RunRecords).add({

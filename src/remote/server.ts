@@ -288,10 +288,13 @@ export type Unready =
   | { readonly kind: "missing"; readonly programs: ReadonlyArray<string> }
   | { readonly kind: "unwritable"; readonly directory: string; readonly reason: string }
   | { readonly kind: "unlocked"; readonly directory: string }
+  /** The server did not answer to the end. */
+  | { readonly kind: "untold" }
 
 /** Parses the answer of `readinessCommand`; none if nothing is missing. */
 export const parseReadiness = (output: string): ReadonlyArray<Unready> => {
   const lines = output.split("\n").map((line) => line.split("\t"))
+  if (!lines.some(([kind]) => kind === "end")) return [{ kind: "untold" }]
   const programs = lines.flatMap(([kind, program = ""]) => kind === "missing" ? [program] : [])
   return [
     ...programs.length === 0 ? [] : [{ kind: "missing" as const, programs }],

@@ -148,11 +148,14 @@ export class LoginShellFailed extends Schema.TaggedError<LoginShellFailed>()("Lo
   readonly status = 502
   override get message() {
     const said = this.words === "" ? "it printed nothing" : this.words
+    const cure = /password|expired/i.test(this.words)
+      ? "Log in with ssh as that user, and do what it asks for"
+      : "Give that user a shell that runs commands (chsh), and remove a command= from its authorized_keys and a " +
+        "ForceCommand from sshd_config"
     return `The login shell of ${cut(this.username)} on "${
       cut(this.server)
     }" started no command (${this.what}), and ended ` +
-      `with exit code ${this.code}: ${said}. Give that user a shell that runs commands (chsh), and remove a command= from ` +
-      "its authorized_keys and a ForceCommand from sshd_config"
+      `with exit code ${this.code}: ${said}. ${cure}`
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type TerminalSize
 } from "../schema/exec.ts"
 import type { ServerAccess } from "../schema/servers.ts"
-import type { ConnectionLost, SshError } from "../schema/ssh.ts"
+import type { ConnectionLost, LoginShellFailed, SshError } from "../schema/ssh.ts"
 import { type RemoteCommand, Ssh } from "./ssh/Ssh.ts"
 
 /** Maximum number of bytes waiting for the command, before the last accepted input. */
@@ -90,7 +90,7 @@ interface ExecCommands {
 export interface OpenExec {
   readonly id: string
   /** Output and end of the command; consume only once. */
-  readonly events: Stream.Stream<ExecEvent, ConnectionLost | ExecEnded>
+  readonly events: Stream.Stream<ExecEvent, ConnectionLost | ExecEnded | LoginShellFailed>
 }
 
 /**
@@ -177,7 +177,10 @@ export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
         Effect.sync(() => entries.set(id, { owner, take: buffer.take, resize: process.resize, end })),
         () => Effect.zipRight(Effect.sync(() => entries.delete(id)), end)
       )
-      const outputOf = (stream: "stderr" | "stdout", bytes: Stream.Stream<Uint8Array, ConnectionLost>) =>
+      const outputOf = (
+        stream: "stderr" | "stdout",
+        bytes: Stream.Stream<Uint8Array, ConnectionLost | LoginShellFailed>
+      ) =>
         bytes.pipe(
           Stream.tap(() => hear),
           Stream.map((data): ExecEvent => ({ event: "output", data: { stream, data } }))

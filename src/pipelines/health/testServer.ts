@@ -18,7 +18,7 @@ import { Settings, type StoredAccess } from "../../services/settings/Settings.ts
 import { hasReference } from "../../services/settings/settingValue.ts"
 import { FirstContact, type PresentedKey } from "../../services/ssh/FirstContact.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
-import { Ssh } from "../../services/ssh/Ssh.ts"
+import { execute } from "../../services/ssh/Ssh.ts"
 import { resolveJumpHost } from "../servers/servers.ts"
 import { checkDocker } from "./checks.ts"
 
@@ -135,6 +135,7 @@ const checkPrograms = (access: ServerAccess) =>
 
 /** Packages of the programs that are the likeliest to be missing. */
 const packages: Readonly<Record<string, string>> = {
+  cmp: "diffutils",
   find: "findutils",
   flock: "util-linux",
   sha256sum: "coreutils",
@@ -157,6 +158,8 @@ const describeUnready = (unready: Unready, { username }: ServerAccess): ServerCh
         detail: `${username} cannot write a file in ${unready.directory}: ${unready.reason}`,
         fix: `Let ${username} write there (chown), or free space if its disk is full`
       }
+    case "untold":
+      return { ok: false, detail: "The server did not answer to the end. Try it again" }
     case "unlocked":
       return {
         ok: false,
@@ -199,7 +202,7 @@ const checkTransfer = (access: ServerAccess, greeting: string) =>
 /** Writes, locks and removes a file, and opens the file transfer. */
 const checkFiles = (access: ServerAccess) =>
   Effect.gen(function*() {
-    const exit = yield* (yield* Ssh).exec(access, readinessCommand("~/containers"))
+    const exit = yield* execute(access, readinessCommand("~/containers"))
     const [unready] = parseReadiness(exit.stdout)
     if (unready !== undefined) return describeUnready(unready, access)
     const greeting = exit.greeting ?? ""

@@ -1,9 +1,13 @@
 // Generated from stages.sh by "npm run scripts".
 export const script = `functions='known_compose() { return 1; }
-compose_program() {
-command -v docker-compose && return
-for place in /usr/local/bin/docker-compose "$HOME/.docker/cli-plugins/docker-compose" docker-compose; do
-[ ! -x "$place" ] && [ "$place" != docker-compose ] || { printf '\\''%s\\n'\\'' "$place"; return; }
+compose_program=
+find_program() {
+[ -z "$compose_program" ] || return 0
+compose_program=docker-compose
+[ "\${berth_user:-0}" != 0 ] || return 0
+[ "$(as_root sh -c '\\''command -v docker-compose || echo none'\\'' 2>/dev/null </dev/null)" = none ] || return 0
+for place in "$(command -v docker-compose)" /usr/local/bin/docker-compose "$HOME/.docker/cli-plugins/docker-compose"; do
+if [ -x "$place" ]; then compose_program=$place; return; fi
 done
 }
 find_compose() {
@@ -12,7 +16,7 @@ if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/nu
 compose_kind=v2
 elif known_compose; then
 compose_kind=v1
-elif compose_version=$(as_root "$(compose_program)" version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+elif find_program && compose_version=$(as_root "$compose_program" version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
 case $compose_version in
 1.*) compose_kind=v1 ;;
 *) compose_kind=standalone ;;
@@ -24,7 +28,7 @@ fi
 compose() {
 case $compose_kind in
 v2) as_root docker compose "$@" ;;
-v1 | standalone) as_root "$(compose_program)" "$@" ;;
+v1 | standalone) find_program; as_root "$compose_program" "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
@@ -800,7 +804,7 @@ fi
 }
 [ "$source" = none ] || settle_archive
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
-{ LC_ALL=C ls -lLd "$(compose_program)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
+{ find_program && LC_ALL=C ls -lLd "$(command -v "$compose_program")" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
 now=$(containers_here) || now=$(containers "$compose_file")
 printf '%s\\n' "$now" >.berth/containers

@@ -22,8 +22,8 @@ path=$(path_of "$1")
 printf 'revision\t%s\n' "$(deploy_revision "$path/.berth")"
 home=$(cd "$path" 2>/dev/null && pwd -P) && printf 'home\t%s\n' "$home"
 known_compose() {
-  program=$(compose_program)
-  [ -f "$program" ] || return 1
+  find_program
+  program=$(command -v "$compose_program") || return 1
   { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
     [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
   compose_version=1.x

@@ -3,12 +3,17 @@
 # (docker-compose 1.x) or none. compose … runs the one found. A script may redefine known_compose to answer for 1.x,
 # which takes a while to print its version.
 known_compose() { return 1; }
-# compose_program prints the path of docker-compose: the secure_path of sudo may lack its directory, and root has no
-# plugins of the user, which also run by themselves.
-compose_program() {
-  command -v docker-compose && return
-  for place in /usr/local/bin/docker-compose "$HOME/.docker/cli-plugins/docker-compose" docker-compose; do
-    [ ! -x "$place" ] && [ "$place" != docker-compose ] || { printf '%s\n' "$place"; return; }
+# find_program sets compose_program to docker-compose, or to its path if sudo does not find it: its secure_path may lack
+# the directory, and root has no plugins of the user, which also run by themselves.
+compose_program=
+find_program() {
+  [ -z "$compose_program" ] || return 0
+  compose_program=docker-compose
+  [ "${berth_user:-0}" != 0 ] || return 0
+  # shellcheck disable=SC2016 # The other shell runs it.
+  [ "$(as_root sh -c 'command -v docker-compose || echo none' 2>/dev/null </dev/null)" = none ] || return 0
+  for place in "$(command -v docker-compose)" /usr/local/bin/docker-compose "$HOME/.docker/cli-plugins/docker-compose"; do
+    if [ -x "$place" ]; then compose_program=$place; return; fi
   done
 }
 find_compose() {
@@ -17,7 +22,7 @@ find_compose() {
     compose_kind=v2
   elif known_compose; then
     compose_kind=v1
-  elif compose_version=$(as_root "$(compose_program)" version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+  elif find_program && compose_version=$(as_root "$compose_program" version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
     case $compose_version in
       1.*) compose_kind=v1 ;;
       *) compose_kind=standalone ;;
@@ -29,7 +34,7 @@ find_compose() {
 compose() {
   case $compose_kind in
     v2) as_root docker compose "$@" ;;
-    v1 | standalone) as_root "$(compose_program)" "$@" ;;
+    v1 | standalone) find_program; as_root "$compose_program" "$@" ;;
     *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
   esac
 }

@@ -40,6 +40,9 @@ const narrowStep = 1000
 
 const minute = Duration.toMillis("1 minute")
 
+/** Time for which a refused session counts as the limit of its server. */
+const narrowMillis = 10 * minute
+
 /** A pool of connections to a server, or the connection of a jump host, which all servers behind it share. */
 type PoolName = CommandPool | "jumps"
 
@@ -71,8 +74,8 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
    * Connection to the server; opens a new one if there is none or the last one broke. In use until the scope closes.
    */
   readonly get: (server: ServerAccess, pool: CommandPool) => Effect.Effect<SshConnection, ConnectError, Scope.Scope>
-  /** Notes that the server allows fewer sessions on a connection than usual: each use then has a connection of its own. */
-  readonly noteFull: (server: ServerAccess) => Effect.Effect<void>
+  /** Notes that the server allows fewer sessions on a connection than the pool uses: for a while each use has its own. */
+  readonly noteFull: (server: ServerAccess, pool: CommandPool) => Effect.Effect<void>
   /** Takes a place of the current caller in a limited pool until the scope closes; to be taken before `get`. */
   readonly takePlace: (server: ServerAccess, pool: CommandPool) => Effect.Effect<void, TooManyFollowers, Scope.Scope>
 }>() {}
@@ -82,6 +85,7 @@ interface Key {
   readonly server: ServerAccess
   readonly pool: PoolName
   readonly identity: string
+  readonly channels: number
   /** Current users of the connection, and the time of its last use. */
   users: number
   leftAt: number
@@ -137,9 +141,9 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
     const hostKeys = withRequiredKeys(storedKeys)
     const jumpHostKeys = withUserKnownHosts(storedKeys)
     const current = new Map<string, Key>()
-    const keyOf = (server: ServerAccess, pool: PoolName, index: number): Key => {
+    const keyOf = (server: ServerAccess, pool: PoolName, index: number, channels: number): Key => {
       const identity = identify(server, pool, index)
-      const key = current.get(identity) ?? { server, pool, identity, users: 0, leftAt: 0 }
+      const key = current.get(identity) ?? { server, pool, identity, channels, users: 0, leftAt: 0 }
       current.set(identity, key)
       return key
     }
@@ -152,9 +156,9 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       // open until the layer closes.
       lookup: (key: Key) =>
         Effect.gen(function*() {
-          const { pool, server } = key
+          const { channels, pool, server } = key
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
-          const connection = yield* connectServer(server, connectionPools[pool].channels, jump).pipe(
+          const connection = yield* connectServer(server, channels, jump).pipe(
             Effect.provideService(HostKeys, pool === "jumps" ? jumpHostKeys : hostKeys)
           )
           yield* Effect.acquireRelease(
@@ -165,7 +169,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
             // Wakes callers that wait for a channel, so that they use the next connection.
-            Effect.zipRight(connection.slots.release(connectionPools[key.pool].channels)),
+            Effect.zipRight(connection.slots.release(channels)),
             Effect.forkScoped
           )
           yield* Effect.addFinalizer(() => Effect.sync(() => forget(key)))
@@ -191,32 +195,44 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
         onSuccess: (connection): JumpConnection => ({ name: via.name, connection })
       })
 
-    /** Key of the first connection of a limited pool that has a free channel. */
-    const keyWithRoom = (server: ServerAccess, pool: PoolName, index = 0): Key => {
-      const key = keyOf(server, pool, index)
-      return key.users < connectionPools[pool].channels ? key : keyWithRoom(server, pool, index + 1)
-    }
+    // Servers that allow fewer sessions on a connection than a pool uses, and until when that is believed: sshd frees
+    // the session of a channel late, so that a refusal may be by chance.
+    const narrow = new Map<string, number>()
+    const noteFull = (server: ServerAccess, pool: PoolName) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        narrow.set(identify(server, pool, 0), now + narrowMillis)
+      })
+    const isNarrow = (server: ServerAccess, pool: PoolName, now: number) =>
+      (narrow.get(identify(server, pool, 0)) ?? 0) > now
 
-    // Servers whose MaxSessions is below what a deploy needs, since it holds a channel for its lock.
-    const narrow = new Set<string>()
-    const noteFull = (server: ServerAccess) => Effect.sync(() => narrow.add(identify(server, "work", 0)))
+    /** Key of the first connection of a limited pool that has a free channel. */
+    const keyWithRoom = (server: ServerAccess, pool: PoolName, channels: number, index = 0): Key => {
+      const key = keyOf(server, pool, index, channels)
+      return key.users < Math.min(channels, key.channels)
+        ? key
+        : keyWithRoom(server, pool, channels, index + 1)
+    }
     /** Key of an unused connection for work at a narrow server, or of the last one, where callers wait for their turn. */
     const keyAlone = (server: ServerAccess, index: number, connection = 0): Key => {
-      const key = keyOf(server, "work", index + connection * narrowStep)
+      const key = keyOf(server, "work", index + connection * narrowStep, 1)
       return key.users === 0 || connection + 1 === connectionPools.work.channels
         ? key
         : keyAlone(server, index, connection + 1)
     }
-    const keyForWork = (server: ServerAccess, index: number): Key =>
-      narrow.has(identify(server, "work", 0)) ? keyAlone(server, index) : keyOf(server, "work", index)
+    const chooseKey = (server: ServerAccess, pool: PoolName, index: number, now: number): Key => {
+      const { channels, places } = connectionPools[pool]
+      const isAlone = isNarrow(server, pool, now)
+      if (pool === "work") return isAlone ? keyAlone(server, index) : keyOf(server, pool, index, channels)
+      return places === undefined
+        ? keyOf(server, pool, 0, channels)
+        : keyWithRoom(server, pool, isAlone ? 1 : channels)
+    }
 
     const get = (server: ServerAccess, pool: PoolName): Effect.Effect<SshConnection, ConnectError, Scope.Scope> =>
       Effect.gen(function*() {
         const index = pool === "work" ? yield* FiberRef.get(connectionIndex) : 0
-        const isLimited = connectionPools[pool].places !== undefined
-        const key = yield* using(() =>
-          pool === "work" ? keyForWork(server, index) : isLimited ? keyWithRoom(server, pool) : keyOf(server, pool, 0)
-        )
+        const now = yield* Clock.currentTimeMillis
+        const key = yield* using(() => chooseKey(server, pool, index, now))
         const connection = yield* RcMap.get(connections, key)
         return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, pool)) : connection
       })
@@ -403,7 +419,7 @@ export const openChannel = <Channel extends Closable>(
     Effect.flatMap(connections.get(server, pool), (connection) => openOnce(server, connection, kind))
   ).pipe(
     Effect.tapError((failure) =>
-      failure._tag === "Refused" && failure.full ? connections.noteFull(server) : Effect.void
+      failure._tag === "Refused" && failure.full ? connections.noteFull(server, pool) : Effect.void
     ),
     Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull }),
     Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),

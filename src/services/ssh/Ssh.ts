@@ -1,6 +1,6 @@
 import { Context, type Duration, Effect, type Scope, type Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers.ts"
-import { type ConnectionLost, RemoteCommandFailed, type SshError } from "../../schema/ssh.ts"
+import { type ConnectionLost, type LoginShellFailed, RemoteCommandFailed, type SshError } from "../../schema/ssh.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 
 /** Limit of a command's output, higher than that of any healthy server. A command that exceeds it is ended. */
@@ -108,7 +108,7 @@ export interface RemoteExit {
  * Each stream can be consumed only once. A stream that is not consumed stalls the command after 2 MiB.
  */
 export interface RemoteProcess {
-  readonly stdout: Stream.Stream<Uint8Array, ConnectionLost>
+  readonly stdout: Stream.Stream<Uint8Array, ConnectionLost | LoginShellFailed>
   readonly stderr: Stream.Stream<Uint8Array, ConnectionLost>
   /** Its exit code; null when it was killed. */
   readonly exit: Effect.Effect<number | null, ConnectionLost>

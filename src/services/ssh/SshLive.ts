@@ -14,7 +14,7 @@ import { keepLastBytes, streamBytes, writeChunk } from "../bytes.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 import { type ChannelKind, Connections, type OpenChannel, openChannel } from "./Connections.ts"
 import { pickServerFields, requireConnected, type SshConnection } from "./logIn.ts"
-import { findAnswer, makeMark, readAnswer, renderCommand } from "./loginShell.ts"
+import { type AnswerMark, findAnswer, makeMark, readAnswer, renderCommand } from "./loginShell.ts"
 import {
   countAnswer,
   type ExecOptions,
@@ -37,9 +37,19 @@ const keptStderr = 64 * 1024
  */
 const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
 
+/** Error of a login shell that answered by itself; some repeat the command, which nobody needs to read. */
+const makeLoginShellFailed = (server: ServerAccess, { what }: RemoteCommand, code: number, said: string) =>
+  new LoginShellFailed({
+    ...pickServerFields(server),
+    username: server.username,
+    what,
+    code,
+    words: scrubServerOutput(server, said.replace(/exec sh -c '.*/s, "").slice(0, 500))
+  })
+
 /** A command on its open channel, and the mark before its answer. */
 interface StartedCommand extends OpenChannel<ClientChannel> {
-  readonly mark: string
+  readonly mark: AnswerMark
 }
 
 /**
@@ -187,22 +197,14 @@ const collect = <E>(
       : yield* Effect.raceFirst(Effect.zipRight(feed(channel, input, stdin), Effect.never), end)
     yield* ended(channel.stderr)
     if (yield* Deferred.isDone(tooLong)) yield* Deferred.await(tooLong)
+    if (!hasBegun() && code !== null) return yield* makeLoginShellFailed(server, command, code, greeting())
     const before = scrubServerOutput(server, greeting())
-    if (code !== null && !hasBegun()) {
-      const { username } = server
-      return yield* new LoginShellFailed({
-        ...pickServerFields(server),
-        username,
-        what: command.what,
-        code,
-        words: before
-      })
-    }
     return {
       code,
       ...before === "" ? {} : { greeting: before },
       stdout: stdout.text(),
-      stderr: stderr.text(),
+      // Killed before its mark: what it said is all that there is.
+      stderr: hasBegun() ? stderr.text() : greeting(),
       ...stdout.truncated() || stderr.truncated() ? { truncated: true } : {}
     }
   })
@@ -273,9 +275,16 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       const whole = (bytes: Stream.Stream<Uint8Array>) =>
         Stream.concat(bytes, Stream.drain(Stream.fromEffect(requireConnected(server, connection))))
       return {
-        stdout: readAnswer(whole(streamBytes(channel)), mark, { orAll: false }),
-        // Without a mark it says why the login shell started nothing.
-        stderr: readAnswer(whole(streamBytes(channel.stderr)), mark, { orAll: true }),
+        stdout: readAnswer(
+          whole(streamBytes(channel)),
+          mark,
+          (said) =>
+            Stream.drain(
+              Stream.fromEffect(Effect.flatMap(Deferred.await(closed), (code) =>
+                code === null ? Effect.void : makeLoginShellFailed(server, command, code, said)))
+            )
+        ),
+        stderr: readAnswer(whole(streamBytes(channel.stderr)), mark, (said) => Stream.make(Buffer.from(said))),
         exit: Effect.flatMap(
           Effect.raceFirst(
             Effect.interruptible(Deferred.await(exited)),
@@ -298,7 +307,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
 const mostOutput = makeLineLimit(16, 200_000)
 
 /** Reason to stop waiting for a watched command. */
-export type WatchedError = ConnectionLost | RemoteOutputTooLong | RemoteSilent
+export type WatchedError = ConnectionLost | LoginShellFailed | RemoteOutputTooLong | RemoteSilent
 
 /** A long-running command. Waiting for its output fails when it is silent for too long or never stops. */
 interface WatchedProcess {

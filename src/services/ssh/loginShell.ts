@@ -37,17 +37,24 @@ const encoded = (text: string): string =>
 // No quote, backslash, exclamation mark or line break may stand in it. Numbers do not begin with 0, which the awk of
 // busybox takes for octal. Without `&&`, a server without awk would answer nothing, successfully.
 const decode =
+  "command -v awk >/dev/null || { echo \"awk is not installed, which the scripts of Berth need\" >&2; exit 127; }; " +
   "berth_script=$(printf %s \"$1\" | LC_ALL=C awk -v RS=@ -v s=%s -v f=%c%s \"BEGIN { getline x; printf s, x; " +
   "while ((getline x) > 0) printf f, substr(x, 1, 3) - 100, substr(x, 4) }\") && exec sh -c \"$berth_script\" sh"
 const starts = {
   plain: `exec sh -c '${decode}' sh `,
-  marked: `exec sh -c 'printf %s "$2"; printf %s "$2" >&2; ${decode}' sh `,
+  marked: `exec sh -c 'printf %s "$2$3"; printf %s "$2$3" >&2; ${decode}' sh `,
   // Its terminal has both outputs.
-  onTerminal: `exec sh -c 'printf %s "$2"; ${decode}' sh `
+  onTerminal: `exec sh -c 'printf %s "$2$3"; ${decode}' sh `
 }
 
+/** Mark of one answer, in two parts: a shell that repeats the command does not write it. */
+export type AnswerMark = readonly [begin: string, end: string]
+
 /** Makes the mark of one answer; nobody can guess it. */
-export const makeMark = (): string => `[berth-${randomBytes(9).toString("hex")}]`
+export const makeMark = (): AnswerMark => {
+  const text = randomBytes(9).toString("hex")
+  return [`[berth-${text.slice(0, 9)}`, `${text.slice(9)}]`]
+}
 
 /**
  * Renders a command for any login shell. With `exec` there is no second shell between the server and a script that
@@ -57,7 +64,7 @@ export const makeMark = (): string => `[berth-${randomBytes(9).toString("hex")}]
  */
 export const renderCommand = (
   { args, script, sudo, terminal, what }: RemoteCommand,
-  mark?: string
+  mark?: AnswerMark
 ): Either.Either<string, RemoteArgumentRefused> => {
   for (const argument of args) {
     const reason = refusal(what, argument)
@@ -66,14 +73,14 @@ export const renderCommand = (
   const given = ["set --", ...args.map(quoteShellArgument)].join(" ")
   const text = encoded(`${given}; ${pathOf}${sudo ? throughSudo : direct}${script}`)
   const start = mark === undefined ? "plain" : terminal === undefined ? "marked" : "onTerminal"
-  const whole = `${starts[start]}${text}${mark === undefined ? "" : ` ${encoded(mark)}`}`
+  const whole = `${starts[start]}${text}${mark === undefined ? "" : ` ${mark.map(encoded).join(" ")}`}`
   return /\0/.test(script) || bytesOf(whole) >= longestCommand
     ? Either.left(new RemoteArgumentRefused({ reason: `${what}: the command is too long for a server (100 KiB)` }))
     : Either.right(whole)
 }
 
-/** The most that is kept of what comes before a mark; a login shell that prints more gives no answer. */
-const longestGreeting = 64 * 1024
+/** The most that is kept of what comes before a mark. */
+const longestGreeting = 4 * 1024
 
 /** Separates an answer from what a login shell printed before it. */
 export interface AnswerStart {
@@ -84,34 +91,44 @@ export interface AnswerStart {
   readonly greeting: () => string
 }
 
-export const findAnswer = (mark: string): AnswerStart => {
-  const wanted = Buffer.from(mark)
+export const findAnswer = (mark: AnswerMark): AnswerStart => {
+  const wanted = Buffer.from(mark.join(""))
   let before = Buffer.alloc(0)
+  // A mark may begin in one chunk and end in the next.
+  let tail = Buffer.alloc(0)
   let begun = false
+  const keep = (bytes: Uint8Array) => {
+    before = Buffer.concat([before, bytes.subarray(0, longestGreeting - before.length)])
+  }
   return {
     take: (chunk) => {
       if (begun) return chunk
-      const all = Buffer.concat([before, chunk])
+      const all = Buffer.concat([tail, chunk])
       const at = all.indexOf(wanted)
       begun = at >= 0
-      before = all.subarray(0, begun ? at : longestGreeting)
+      const end = begun ? at : Math.max(0, all.length - wanted.length + 1)
+      keep(all.subarray(0, end))
+      tail = begun ? Buffer.alloc(0) : all.subarray(end)
       return begun && at + wanted.length < all.length ? all.subarray(at + wanted.length) : undefined
     },
     hasBegun: () => begun,
-    greeting: () => before.toString("utf8").trim()
+    greeting: () => Buffer.concat([before, tail]).toString("utf8").trim()
   }
 }
 
-/** Output of a command from its mark on; without one, all of it where that is asked for. */
-export const readAnswer = <E>(
+/**
+ * Output of a command from its mark on.
+ * @param without stream in the place of an output without a mark, made from all that came
+ */
+export const readAnswer = <E, E2>(
   output: Stream.Stream<Uint8Array, E>,
-  mark: string,
-  { orAll }: { readonly orAll: boolean }
-): Stream.Stream<Uint8Array, E> =>
+  mark: AnswerMark,
+  without: (greeting: string) => Stream.Stream<Uint8Array, E2>
+): Stream.Stream<Uint8Array, E | E2> =>
   Stream.suspend(() => {
     const start = findAnswer(mark)
     return Stream.concat(
       Stream.filterMap(output, (chunk) => Option.fromNullable(start.take(chunk))),
-      Stream.suspend(() => start.hasBegun() || !orAll ? Stream.empty : Stream.make(Buffer.from(start.greeting())))
+      Stream.suspend(() => start.hasBegun() ? Stream.empty : without(start.greeting()))
     )
   })

@@ -43,7 +43,7 @@ class Met extends Context.Tag("berth/test/Met")<Met, Ref.Ref<ReadonlyArray<Serve
 const meeting = (
   session: Contact["session"] | SshReply,
   shown = key,
-  files: SshReply = {},
+  files: SshReply = { stdout: "end\n" },
   transfer: Layer.Layer<Sftp> = sftpTest()
 ) =>
   Layer.unwrapEffect(Effect.gen(function*() {
@@ -130,16 +130,16 @@ describe("the connection test", () => {
 
   it.effect.each<readonly [reply: SshReply, detail: string, fix: string]>([
     [
-      { stdout: "missing\tflock\nmissing\tawk\n" },
-      "Not there, or not on the PATH of commands: flock, awk",
-      "Install util-linux and awk"
+      { stdout: "missing\tflock\nmissing\ttar\nend\n" },
+      "Not there, or not on the PATH of commands: flock, tar",
+      "Install util-linux and tar"
     ],
     [
-      { stdout: "unwritable\t/home/deployer\tmktemp: failed: Read-only file system\n" },
+      { stdout: "unwritable\t/home/deployer\tmktemp: failed: Read-only file system\nend\n" },
       "deployer cannot write a file in /home/deployer: mktemp: failed: Read-only file system",
       "Let deployer write there"
     ],
-    [{ stdout: "unlocked\t/srv\n" }, "A file in /srv cannot be locked (flock)", "a file system with locks"]
+    [{ stdout: "unlocked\t/srv\nend\n" }, "A file in /srv cannot be locked (flock)", "a file system with locks"]
   ])("is not ready for a deploy that cannot write, lock or run: %j", ([reply, detail, fix]) =>
     Effect.gen(function*() {
       expect(yield* testServer(input)).toMatchObject({
@@ -149,10 +149,20 @@ describe("the connection test", () => {
       })
     }).pipe(Effect.provide(meeting({ stdout: preflight }, key, reply))))
 
+  it.effect.each<SshReply>([{}, { stdout: "missing\tflock\n" }, { code: 127, stderr: "awk is not installed" }, {
+    code: null
+  }])(
+    "believes no answer that has no end: %j",
+    (reply) =>
+      Effect.gen(function*() {
+        expect(yield* testServer(input)).toMatchObject({ ready: false, files: { ok: false } })
+      }).pipe(Effect.provide(meeting({ stdout: preflight }, key, reply)))
+  )
+
   it.effect("tells what a login shell prints, and whether file transfer gets past it", () =>
     Effect.gen(function*() {
       const greeting = "Welcome to attic"
-      const withGreeting = { stdout: "", greeting }
+      const withGreeting = { stdout: "end\n", greeting }
       expect(yield* Effect.provide(testServer(input), meeting({ stdout: preflight }, key, withGreeting))).toMatchObject(
         {
           ready: true,

@@ -1,6 +1,6 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Layer, Redacted } from "effect"
+import { Effect, Either, Layer, Redacted, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -12,6 +12,7 @@ import { rollback } from "../../../src/pipelines/releases/rollback.ts"
 import { listContainers } from "../../../src/pipelines/servers/servers.ts"
 import { FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
+import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { hostKeysTest } from "../../../src/testing/SshTest.ts"
 import { berth, project, realServer } from "../../fixtures/docker/realProject.ts"
@@ -75,6 +76,19 @@ describe.skipIf(!realServer.available)(
             } else expect(test.docker.ok).toBe(true)
             expect(readdirSync(user.home).filter((name) => name.startsWith(".berth"))).toEqual([])
             const server = user.access(undefined, { name: "Main" })
+            if (shell.endsWith("nologin")) {
+              const silent = { what: "following", script: "cat", args: [], sudo: false, pool: "followers" as const }
+              const failure = yield* Effect.flatMap(Ssh, ({ spawn }) => spawn(server, silent)).pipe(
+                Effect.flatMap(({ stdout }) => Stream.runDrain(stdout)),
+                Effect.scoped,
+                Effect.flip,
+                Effect.provide(berth(server))
+              )
+              expect(failure).toMatchObject({
+                _tag: "LoginShellFailed",
+                words: expect.stringContaining("not available")
+              })
+            }
             const works = yield* Effect.gen(function*() {
               yield* (yield* (yield* Sftp).session(server)).stat("/")
               const containers = yield* listContainers(server.id, { all: true })

@@ -299,6 +299,23 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
   })
 
   layer(Layer.merge(RealSshd.layer({ maxSessions: 1 }), liveSsh()), { excludeTestServices: true })((it) => {
+    it.scoped("has a connection for each command that stays, where the server allows one session on it", () =>
+      Effect.gen(function*() {
+        const user = yield* (yield* RealSshd).makeUser()
+        const { exec, spawn } = yield* Ssh
+        for (const pool of ["work", "followers", "commands"] as const) {
+          const held = yield* Effect.forEach(
+            [1, 2, 3],
+            () => spawn(user.access(), { ...command("echo here; cat"), pool })
+          )
+          for (const { stdout } of held) {
+            const [first] = yield* Stream.runCollect(Stream.take(Stream.decodeText(stdout), 1))
+            expect(first).toBe("here\n")
+          }
+          expect((yield* exec(user.access(), { ...command("echo on"), pool })).stdout).toBe("on\n")
+        }
+      }))
+
     it.scoped("waits where the server allows one session at a time", () =>
       Effect.gen(function*() {
         const user = yield* (yield* RealSshd).makeUser()

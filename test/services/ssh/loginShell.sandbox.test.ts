@@ -1,7 +1,17 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { spawnSync } from "node:child_process"
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -38,16 +48,22 @@ describe("renderCommand as text", () => {
 
   it("says what came before an answer, however it is cut", () => {
     const mark = makeMark()
-    const whole = Buffer.from(`Welcome to ü\n${mark}an answer, ${mark}`)
+    const text = mark.join("")
+    const whole = Buffer.from(`Welcome to ü\n${text}an answer, ${text}`)
     for (let size = 1; size <= whole.length; size += 1) {
       const start = findAnswer(mark)
       const parts = Array.from(
         { length: Math.ceil(whole.length / size) },
         (_, at) => start.take(whole.subarray(at * size, (at + 1) * size)) ?? Buffer.alloc(0)
       )
-      expect(Buffer.concat(parts).toString()).toBe(`an answer, ${mark}`)
+      expect(Buffer.concat(parts).toString()).toBe(`an answer, ${text}`)
       expect([start.hasBegun(), start.greeting()]).toEqual([true, "Welcome to ü"])
     }
+    const long = findAnswer(mark)
+    const parts = [Buffer.alloc(70_000, 97), Buffer.from(text.slice(0, 9)), Buffer.from(`${text.slice(9)}b`)].map(
+      long.take
+    )
+    expect([Buffer.from(parts[2] ?? []).toString(), long.greeting()]).toEqual(["b", "a".repeat(4096)])
     const without = findAnswer(mark)
     expect(without.take(Buffer.from("This account is currently not available.\n"))).toBeUndefined()
     expect([without.hasBegun(), without.greeting()]).toEqual([false, "This account is currently not available."])
@@ -129,16 +145,26 @@ for (const shell of ["sh", "bash", "zsh", "fish", "tcsh", "ksh", "mksh"].filter(
     const { status, stderr, stdout } = spawnSync(shell, ["-c", text], { input: "in\nput", encoding: "utf8" })
     expect({ status, stderr, stdout }).toEqual({
       status: 7,
-      stderr: `${mark}an error\n`,
-      stdout: `${mark}${args.length}|${args.join("|")}|it's \\ ! herein\nput`
+      stderr: `${mark.join("")}an error\n`,
+      stdout: `${mark.join("")}${args.length}|${args.join("|")}|it's \\ ! herein\nput`
     })
   })
 }
 
-it("ends as it has to where a server cannot read the script", () => {
-  const text = Either.getOrThrow(renderCommand(command("echo never"), makeMark()))
-  const done = spawnSync("/bin/sh", ["-c", text], { env: { PATH: "/nowhere" }, encoding: "utf8" })
-  expect(done).toMatchObject({ status: 127, stdout: expect.not.stringContaining("never") })
+it("fails, and says why, where a server cannot read the script", () => {
+  const path = mkdtempSync(join(tmpdir(), "berth-bare-"))
+  symlinkSync("/bin/sh", join(path, "sh"))
+  const mark = makeMark()
+  const text = Either.getOrThrow(renderCommand(command("echo never"), mark))
+  const done = spawnSync("/bin/sh", ["-c", text], { env: { PATH: path }, encoding: "utf8" })
+  rmSync(path, { recursive: true })
+  expect(done).toMatchObject({ status: 127, stdout: mark.join("") })
+  expect(done.stderr).toContain("awk is not installed")
+})
+
+it("is not answered by a login shell that repeats the command", () => {
+  const mark = makeMark()
+  expect(Either.getOrThrow(renderCommand(command("true"), mark))).not.toContain(mark.join(""))
 })
 
 for (const { here, name, words } of shells) {

@@ -51,7 +51,7 @@ settle_archive() {
 }
 [ "$source" = none ] || settle_archive
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
-  { LC_ALL=C ls -lLd "$(compose_program)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
+  { find_program && LC_ALL=C ls -lLd "$(command -v "$compose_program")" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
 now=$(containers_here) || now=$(containers "$compose_file")
 printf '%s\n' "$now" >.berth/containers
