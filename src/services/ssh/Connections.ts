@@ -222,7 +222,11 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
     const chooseKey = (server: ServerAccess, pool: PoolName, index: number, now: number): Key => {
       const { channels, places } = connectionPools[pool]
       const isAlone = isNarrow(server, pool, now)
-      if (pool === "work") return isAlone ? keyAlone(server, index) : keyOf(server, pool, index, channels)
+      if (pool === "work") {
+        const key = keyOf(server, pool, index, isAlone ? 1 : channels)
+        // A connection with a single channel stays one: who holds that channel, as a deploy for its lock, would wait for it.
+        return isAlone || key.channels < channels ? keyAlone(server, index) : key
+      }
       return places === undefined
         ? keyOf(server, pool, 0, channels)
         : keyWithRoom(server, pool, isAlone ? 1 : channels)
@@ -406,8 +410,8 @@ const attempt = <A, E, R>(effect: Effect.Effect<A, E, R | Scope.Scope>): Effect.
 
 /**
  * Opens a channel on a server's connection; it closes with the scope. The few channels are assigned first come, first
- * served. While the server has no free session on the connection, takes another one, or retries for half a minute; replaces a connection that ended before a
- * request was sent.
+ * served. While the server has no free session on the connection, takes another one, or retries for half a minute;
+ * replaces a connection that ended before a request was sent.
  */
 export const openChannel = <Channel extends Closable>(
   connections: Context.Tag.Service<Connections>,

@@ -1,6 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
+import { Chunk, Clock, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
+import { withConnection } from "../../../src/services/ssh/Connections.ts"
 import { makeLineLimit, Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd, run, type SshUser, startSshd } from "../../fixtures/network/openssh.ts"
 import { command, eventually, liveSsh } from "./live.ts"
@@ -314,6 +315,31 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
           }
           expect((yield* exec(user.access(), { ...command("echo on"), pool })).stdout).toBe("on\n")
         }
+      }))
+
+    it.scoped("still has one for each when the limit of the server was noted long ago", () =>
+      Effect.gen(function*() {
+        const user = yield* (yield* RealSshd).makeUser()
+        const { exec, spawn } = yield* Ssh
+        const hold = spawn(user.access(), command("cat"))
+        const clock = yield* Effect.clock
+        const later: Clock.Clock = {
+          [Clock.ClockTypeId]: Clock.ClockTypeId,
+          currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + 3_600_000),
+          currentTimeNanos: clock.currentTimeNanos,
+          unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
+          unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+          sleep: (duration) => clock.sleep(duration)
+        }
+        // The second one meets the limit; the third has a connection that was made for a single session.
+        yield* hold
+        yield* hold
+        yield* withConnection(7)(hold)
+        const { stdout } = yield* exec(user.access(), command("echo on")).pipe(
+          withConnection(7),
+          Effect.withClock(later)
+        )
+        expect(stdout).toBe("on\n")
       }))
 
     it.scoped("waits where the server allows one session at a time", () =>
