@@ -18,6 +18,7 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../services/l
 import { scrubSecrets } from "../services/masking.ts"
 import type { Settings } from "../services/settings/Settings.ts"
 import { execute, makeCommandFailed, scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
+import { chooseForPlatform } from "./archive/forms.ts"
 import { findProjectArchive, type ImageArchive } from "./archive/images.ts"
 import { listArchiveNames, readArchive, resolveImageIds } from "./archive/transfer.ts"
 import { findReferences } from "./projects/broughtFiles.ts"
@@ -69,7 +70,7 @@ const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<Com
 export const compareImages = Effect.fn("compare.images")(function*(
   { remotePath, server }: Stack,
   directory: string,
-  config: ContainerConfig
+  { config, images }: Pick<Names, "config" | "images">
 ): Effect.fn.Return<ImageComparison, never, LocalFiles | Path.Path | Settings | Ssh> {
   const notCompared = (reason: string): ImageComparison => ({
     images: [],
@@ -78,14 +79,15 @@ export const compareImages = Effect.fn("compare.images")(function*(
   return yield* Effect.gen(function*() {
     const file = yield* findProjectArchive(directory, config, server.id)
     if (Option.isNone(file)) return none
-    const archive = yield* readArchive(file.value)
-    if (Option.isNone(archive)) return notCompared(`${file.value.name} is of a form that cannot be read`)
-    const names = listArchiveNames(archive.value).map(({ name }) => name)
+    const archive = yield* readArchive(file.value, images)
+    if (Either.isLeft(archive)) return notCompared(`${file.value.name} is of a form that cannot be read`)
+    const names = listArchiveNames(archive.right).map(({ name }) => name)
     const questions = { remotePath, images: names, files: [], layers: true, thorough: false }
     const command = preflightCommand(questions, server.useSudo)
     const answer = yield* (yield* Ssh).exec(server, command)
     if (answer.code !== 0) return notCompared(describeDockerRefusal(scrubServerOutput(server, answer.stderr), server))
-    return { images: judged(archive.value, parsePreflight(answer.stdout)), warnings: [] }
+    const facts = parsePreflight(answer.stdout)
+    return { images: judged(chooseForPlatform(archive.right, facts.platform), facts), warnings: [] }
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(notCompared(message))))
 })
 
@@ -177,13 +179,16 @@ interface Names {
   readonly isPrivate: (name: string) => boolean
   readonly warnings: ReadonlyArray<string>
   readonly config: ContainerConfig
+  /** Images that the services run. */
+  readonly images: ReadonlyArray<string>
 }
 
 const noNames: {
+  readonly images: ReadonlyArray<string>
   readonly envFiles: ReadonlyArray<string>
   readonly others: ReadonlyArray<string>
   readonly secretFiles: ReadonlyArray<string>
-} = { envFiles: [], others: [], secretFiles: [] }
+} = { images: [], envFiles: [], others: [], secretFiles: [] }
 
 /** Names of the env files that Compose reads, and of the other files that the compose files name and a deploy brings. */
 const readNames = (directory: string, config: ContainerConfig) =>
@@ -192,6 +197,7 @@ const readNames = (directory: string, config: ContainerConfig) =>
     const references = yield* findReferences(directory, compose, config)
     const isVariables = ({ kind }: { readonly kind: string }) => kind === "env_file" || kind === "variables"
     return {
+      images: compose.services.flatMap(({ image }) => image === undefined ? [] : [image]),
       envFiles: [...compose.variableFiles, ...compose.named.filter(isVariables).map(({ name }) => name)],
       others: [
         ...compose.fileNames,
@@ -220,7 +226,7 @@ const namesOf = (directory: string, environment: string | undefined) =>
         Effect.map(Either.right),
         Effect.catchTag("ProjectFileInvalid", (error) => Effect.succeed(Either.left(error.message)))
       )
-    const { envFiles: written, others, secretFiles } = Either.getOrElse(compose, () => noNames)
+    const { envFiles: written, images, others, secretFiles } = Either.getOrElse(compose, () => noNames)
     const envFiles = written
       .flatMap((name) => Option.toArray(Either.getRight(normalizeRelativeName(name))))
     const secrets = new Set(envFiles)
@@ -229,7 +235,8 @@ const namesOf = (directory: string, environment: string | undefined) =>
       isSecret: (name) => secrets.has(name) || isSecretName(name) || (Either.isLeft(compose) && !isComposeName(name)),
       isPrivate: (name) => secretFiles.some((path) => name === path || name.startsWith(`${path}/`)),
       warnings: Option.toArray(Either.getLeft(compose)),
-      config
+      config,
+      images
     }
     return names
   })
@@ -347,7 +354,7 @@ export const compare = Effect.fn("compare")(function*(
   const [local, there, { images, warnings: notCompared }] = yield* Effect.all([
     readLocalInventory(directory, names.all, names.config),
     remoteInventory(stack, names),
-    compareImages(stack, directory, names.config)
+    compareImages(stack, directory, names)
   ], { concurrency: 3 })
 
   const here = Object.keys(names.config.secrets ?? {}).length > 0 && there.files.has(envName)

@@ -76,6 +76,7 @@ export const readBuiltRecord = Effect.fn("readBuiltRecord")(function*(path: stri
   )
   return {
     path,
+    form: "docker" as const,
     gzip: false,
     members: [],
     images: images.map(({ id, layers, name, platform }) => ({

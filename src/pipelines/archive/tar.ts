@@ -236,7 +236,11 @@ export const makeGzipSource = (path: string): Effect.Effect<TarSource, never, Lo
   })
 
 /** The archive has a form that cannot be sent in parts. */
-export class UnsupportedArchive extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
+export class UnsupportedArchive extends Data.TaggedError("ArchiveNotUnderstood")<{
+  readonly reason: string
+  /** `zstd` if all of it is compressed so, `files` for a tar of something else than images. */
+  readonly form?: "zstd" | "files"
+}> {}
 
 /** Compression of a member's content, by its first bytes. */
 export type Compression = "none" | "gzip" | "zstd"

@@ -1,4 +1,4 @@
-import { Chunk, Duration, Effect, Option, Stream } from "effect"
+import { Chunk, Duration, Effect, type Either, Option, Stream } from "effect"
 import type { ArchiveName, ImageSource } from "../../remote/activation.ts"
 import { drainCommand, type ServerFacts } from "../../remote/deploy.ts"
 import type { ServerAccess } from "../../schema/servers.ts"
@@ -8,17 +8,19 @@ import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { execute, isImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import { isBuiltArchive, isBuiltRecord, readBuiltRecord } from "./builtArchive.ts"
+import { renamePodmanImages } from "./forms.ts"
 import { failIfChanged, type ImageArchive, readImageArchive } from "./images.ts"
 import {
-  buildImageTar,
   buildTransferTar,
   decidePart,
   type EngineFacts,
+  layOutWhole,
   listIncomingIds,
   type PartialTransfer,
   streamImageTar,
   withAllLayers
 } from "./imageTar.ts"
+import type { UnsupportedArchive } from "./tar.ts"
 
 /** Way in which an archive's images get to a server. */
 export type Transfer =
@@ -46,20 +48,27 @@ export const listArchiveNames = ({ images }: Pick<ImageArchive, "images">): Read
   return [...new Map(names)].map(([name, id]) => ({ id, name }))
 }
 
-/** Reads the contents of an archive; none if its form only allows sending it whole and unverified. */
+/**
+ * Reads the contents of an archive, with the names that its services look for. Left is a form that only allows sending
+ * it whole and unverified, if at all.
+ * @param wanted images that the services run
+ */
 export const readArchive = (
-  file: DeployFile
-): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles> =>
+  file: DeployFile,
+  wanted: ReadonlyArray<string>
+): Effect.Effect<Either.Either<ImageArchive, UnsupportedArchive["form"]>, never, LocalFiles> =>
   Effect.suspend(
     (): Effect.Effect<ImageArchive, Effect.Effect.Error<ReturnType<typeof readImageArchive>>, LocalFiles> =>
       isBuiltRecord(file) ? readBuiltRecord(file.path) : readImageArchive(file.path)
   ).pipe(
     Effect.tapError((error) => Effect.logDebug(`${file.name} is sent whole`, "reason" in error ? error.reason : error)),
-    Effect.option,
-    Effect.map(Option.filter((archive) => {
+    Effect.mapError((error) => error._tag === "ArchiveNotUnderstood" ? error.form : undefined),
+    Effect.map((archive) => renamePodmanImages(archive, wanted)),
+    Effect.filterOrFail((archive) => {
       const names = listArchiveNames(archive)
       return names.length <= mostNames && names.every(({ name }) => isImageName(name))
-    }))
+    }, () => undefined),
+    Effect.either
   )
 
 /** Ids of an archive's images on a server, by config id; an unknown id is empty. */
@@ -89,6 +98,20 @@ export const describeArchiveRemedy = (
     ? ""
     : `${file.name} is cut short, or not an image archive: build it again`
 
+/** Decides how all of an archive is sent: as it is, or in the form and under the names that the server needs. */
+const decideWhole = (
+  file: DeployFile,
+  archive: ImageArchive,
+  { containerdStore }: Pick<EngineFacts, "containerdStore">
+): PartialTransfer | { readonly kind: "whole" } => {
+  // Without a name, an image of an OCI layout would be lost in containerd's store, which loads the layout as it is.
+  const isLoaded = archive.form === "docker" ||
+    (containerdStore && archive.images.some(({ repoTags }) => repoTags.length === 0))
+  return isLoaded && !isBuiltArchive(file)
+    ? { kind: "whole" }
+    : Option.getOrElse(layOutWhole(archive, containerdStore), () => ({ kind: "whole" as const }))
+}
+
 /** Decides which parts of an archive have to be sent. */
 export const decideTransfer = (
   file: DeployFile | undefined,
@@ -98,29 +121,63 @@ export const decideTransfer = (
 ): Transfer => {
   if (file === undefined) return { kind: "none" }
   if (isBuiltRecord(file)) return { kind: "built" }
-  if (mode === "full" || Option.isNone(archive)) return { kind: isBuiltArchive(file) ? "whole" : "file" }
+  if (Option.isNone(archive)) return { kind: "file" }
+  const whole = decideWhole(file, archive.value, facts)
+  if (mode === "full") return whole.kind === "whole" ? { kind: "file" } : whole
   const ids = new Set(facts.serverImages.map(({ id }) => id))
   if ([...resolveImageIds(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
   // The whole archive is smaller if it is compressed.
   const isWorthwhile = ({ isIncoming, leftOut, size }: PartialTransfer) =>
-    leftOut.size > 0 ? size < file.size : isIncoming && !archive.value.gzip
-  return Option.getOrElse(Option.filter(decidePart(archive.value, facts), isWorthwhile), () => ({ kind: "whole" }))
+    leftOut.size > 0
+      ? size < (whole.kind === "layers" ? whole.size : file.size)
+      : isIncoming && (whole.kind === "layers" || !archive.value.gzip)
+  return Option.getOrElse(Option.filter(decidePart(archive.value, facts), isWorthwhile), () => whole)
 }
 
 /**
  * Next transfer to try after the server rejected one: a part, then all layers in the same form, then the archive as it
- * is. None after that, or if sending more bytes would fail the same way.
+ * is, or as the server takes it. None after that, or if sending more bytes would fail the same way.
  * @param reason the server's message
  */
-export const chooseFallback = (transfer: Transfer, reason: string): Option.Option<Transfer> => {
-  if (otherCauses.test(reason)) return Option.none()
+export const chooseFallback = (
+  transfer: Transfer,
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  facts: EngineFacts,
+  reason: string
+): Option.Option<Transfer> => {
+  if (otherCauses.test(reason) || file === undefined || Option.isNone(archive)) return Option.none()
+  const whole = decideWhole(file, archive.value, facts)
+  const isAll = transfer.kind === "layers" && !transfer.isIncoming && transfer.leftOut.size === 0
   switch (transfer.kind) {
     case "layers":
-      return Option.some(Option.getOrElse(withAllLayers(transfer), () => ({ kind: "whole" as const })))
+      return isAll && whole.kind === "layers"
+        ? Option.none()
+        : Option.some(Option.getOrElse(withAllLayers(transfer), () => whole))
     case "names":
-      return Option.some({ kind: "whole" })
+      return Option.some(whole)
     default:
       return Option.none()
+  }
+}
+
+/** True if a transfer has a layer that is compressed with zstd. */
+export const sendsZstd = (transfer: Transfer, archive: Option.Option<ImageArchive>): boolean => {
+  switch (transfer.kind) {
+    case "layers":
+      return transfer.images.some(({ layout }) =>
+        [...layout.blobs].some(([digest, blob]) =>
+          "member" in blob && blob.member.packing === "zstd" && !transfer.leftOut.has(digest)
+        )
+      )
+    case "whole":
+    case "file":
+      return Option.exists(archive, ({ images, members }) => {
+        const packed = new Set(members.flatMap(({ name, packing }) => packing === "zstd" ? [name] : []))
+        return images.some(({ layers }) => layers.some(({ member }) => packed.has(member)))
+      })
+    default:
+      return false
   }
 }
 
@@ -136,28 +193,15 @@ export const computeTransferSize = (transfer: Transfer, file: DeployFile | undef
 export const computeFullSize = (transfer: Transfer, file: DeployFile | undefined): number =>
   transfer.kind === "layers" && transfer.leftOut.size === 0 ? transfer.size : file?.size ?? 0
 
-/** Everything that an archive of builds holds, under the names that its images have for the server. */
-const buildWholeTar = (archive: ImageArchive) =>
-  buildImageTar(
-    archive.images.flatMap(({ configId, directLayout, repoTags }) =>
-      Option.toArray(Option.map(directLayout, (layout) => ({ configId, layout, names: repoTags })))
-    ),
-    new Set()
-  )
-
 /** Input that the server loads: a part of the archive or all of it, in lent chunks. */
 export const openTransferInput = (
   transfer: Transfer,
   file: DeployFile | undefined,
-  archive: Option.Option<ImageArchive>,
   run: string
 ) =>
   Effect.gen(function*() {
     if (transfer.kind === "layers") return yield* streamImageTar(transfer.archive, buildTransferTar(transfer, run))
     if (transfer.kind !== "whole" || file === undefined) return undefined
-    if (isBuiltArchive(file) && Option.isSome(archive)) {
-      return yield* streamImageTar(archive.value, buildWholeTar(archive.value))
-    }
     return failIfChanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
   })
 

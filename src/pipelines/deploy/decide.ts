@@ -1,4 +1,4 @@
-import { Array, Effect, Option } from "effect"
+import { Array, Effect, Either, Option } from "effect"
 import type { ExistingStack, ServerFacts } from "../../remote/deploy.ts"
 import { type OnUnhealthy, type PlannedImage, type PlannedService, type PullPolicy } from "../../schema/deploys.ts"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
@@ -10,14 +10,16 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import { type HealthOptions, readHealthOptions } from "../activation/health.ts"
 import { isBuiltRecord } from "../archive/builtArchive.ts"
+import { chooseForPlatform, describeUnreadForm, findForeignPlatforms, findZstdFailures } from "../archive/forms.ts"
 import type { ImageArchive } from "../archive/images.ts"
-import { blockSize, computePaddedSize } from "../archive/tar.ts"
+import { blockSize, computePaddedSize, type UnsupportedArchive } from "../archive/tar.ts"
 import {
   computeTransferSize,
   decideTransfer,
   listArchiveNames,
   readArchive,
   resolveImageIds,
+  sendsZstd,
   type Transfer
 } from "../archive/transfer.ts"
 import type { DecidedBackups } from "../backups/backups.ts"
@@ -37,7 +39,6 @@ import type { SecretMemory } from "../secrets/secretMemory.ts"
 import {
   decideImageNeeds,
   type DeployPlan,
-  findForeignPlatforms,
   findLostBuilds,
   findPortConflicts,
   findPreflightFailures,
@@ -240,6 +241,8 @@ interface DeployFacts {
   readonly plan: DeployPlan
   /** Content of the archive; none without an archive, or if it can only be sent whole. */
   readonly archive: Option.Option<ImageArchive>
+  /** Form of an archive that could not be read, if its marks tell one. */
+  readonly unreadForm: UnsupportedArchive["form"]
   readonly facts: ServerFacts
   readonly mode: "auto" | "full"
   readonly pull: PullPolicy
@@ -272,13 +275,15 @@ export interface DeployDecision extends DeployFacts {
 
 /** Decides what a deploy does from what was read. */
 const decide = (known: DeployFacts, { remotePath, server: { name: serverName } }: Stack): DeployDecision => {
-  const { archive, facts, keys, mode, plan, pull } = known
+  const { archive, facts, keys, mode, plan, pull, unreadForm } = known
   const transfer = decideTransfer(plan.archive, archive, facts, mode)
   const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
   const images = computeTransferSize(transfer, plan.archive)
   const files = sumFileSizes(added) + (transfer.kind === "file" ? images : 0)
   const needs = decideImageNeeds(plan, archive, facts, pull, serverName)
   const references = decideReferences(plan.references, facts.paths, { remotePath, server: serverName })
+  const archiveName = plan.archive?.name ?? ""
+  const unread = describeUnreadForm(archiveName, unreadForm, facts, serverName)
   const foreign = describeForeignContainers(facts.foreign, { remotePath, server: serverName })
   return {
     ...known,
@@ -291,12 +296,14 @@ const decide = (known: DeployFacts, { remotePath, server: { name: serverName } }
       ...references.obstacles,
       ...needs.preflightFailures,
       ...findLostBuilds(plan, archive, facts, serverName),
-      ...findForeignPlatforms(plan, archive, facts.platform, serverName),
+      ...unread,
+      ...sendsZstd(transfer, archive) ? findZstdFailures(archiveName, facts, serverName) : [],
+      ...findForeignPlatforms(plan.compose, archive, facts.platform, serverName),
       ...foreign === undefined ? [] : [foreign],
       ...findPortConflicts(plan, facts.taken, serverName),
       ...known.backups?.obstacles ?? []
     ]),
-    projectFailures: [...keys.obstacles, ...references.obstacles, ...needs.projectFailures]
+    projectFailures: [...keys.obstacles, ...references.obstacles, ...needs.projectFailures, ...unread]
   }
 }
 
@@ -399,21 +406,20 @@ const readDeployFacts = Effect.fn("deploy.readFacts")(function*(
     ({ readBuiltServices }) => readBuiltServices(directory, local, remotePath, environment)
   )
   const readsStack = isPlanned || local.bridged !== undefined
-  const reading = local.archive === undefined ? Effect.succeedNone : readArchive(local.archive)
+  const reading = local.archive === undefined
+    ? Effect.succeedNone
+    : Effect.asSome(readArchive(local.archive, local.images))
   const isRecord = local.archive !== undefined && isBuiltRecord(local.archive)
   // A plan also resolves the images that have the archive's names.
   const read = readsStack || isRecord ? Option.some(yield* reading) : Option.none()
   // Asked for by their ids: a server with many images does not list them all.
-  const builtThere = isRecord
-    ? Option.match(Option.flatten(read), {
-      onNone: () => [],
-      onSome: ({ images }) => images.map(({ configId }) => configId)
-    })
-    : []
-  const asked = { ...local, images: [...local.images, ...built.possibleImages, ...builtThere] }
-  const named = listArchiveNames({
-    images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
+  const imagesRead = Option.match(Option.flatMap(Option.flatten(read), Either.getRight), {
+    onNone: () => [],
+    onSome: ({ images }) => images
   })
+  const builtThere = isRecord ? imagesRead.map(({ configId }) => configId) : []
+  const asked = { ...local, images: [...local.images, ...built.possibleImages, ...builtThere] }
+  const named = listArchiveNames({ images: imagesRead })
   const [facts, readWhole, mode, healthOptions, policy, unhealthy] = yield* Effect.all([
     runPreflight(target, asked, readsStack ? named.map(({ name }) => name) : undefined),
     Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
@@ -424,13 +430,18 @@ const readDeployFacts = Effect.fn("deploy.readFacts")(function*(
       : Effect.succeed(pull ?? local.pull ?? "missing"),
     decideOnUnhealthy(onUnhealthy, local.onUnhealthy)
   ], { concurrency: 2 })
-  const { archive, plan: withNames } = built.nameFor(local, readWhole, facts.composeKind)
+  const forServer = Option.map(
+    Option.flatMap(readWhole, Either.getRight),
+    (archive) => chooseForPlatform(archive, facts.platform)
+  )
+  const { archive, plan: withNames } = built.nameFor(local, forServer, facts.composeKind)
   const { plan, secrets } = yield* withSecrets(directory, withNames, facts, memory)
   const backups = yield* decideBackups(target, plan)
   const { checkComposeKeys } = yield* Effect.promise(() => import("../projects/compose/checkComposeKeys.ts"))
   return {
     plan,
     archive,
+    unreadForm: Option.getOrUndefined(Option.flatMap(readWhole, Either.getLeft)),
     facts,
     mode,
     pull: policy,

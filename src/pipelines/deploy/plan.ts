@@ -25,6 +25,7 @@ import { maskArguments, scrubSecrets } from "../../services/masking.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { describeNamelessImages } from "../archive/forms.ts"
 import { computeFullSize, computeTransferSize } from "../archive/transfer.ts"
 import { listUnkeptDatabases } from "../backups/databases.ts"
 import { withRollout } from "../bridge/rollout.ts"
@@ -183,9 +184,9 @@ const fileChanges = ({ facts, plan }: DeployDecision, { sha256 }: ProjectDigests
   ...listEnvFileNames(plan, facts).gone.map((name): PlannedFile => ({ name, change: "removed", bytes: 0 }))
 ]
 
-const archiveWarnings = ({ archive, plan }: DeployDecision): ReadonlyArray<string> =>
+const archiveWarnings = ({ archive, plan, toPull }: DeployDecision): ReadonlyArray<string> =>
   plan.archive === undefined || Option.isSome(archive)
-    ? []
+    ? describeNamelessImages(plan.archive?.name ?? "", archive, toPull)
     : [`${plan.archive.name} is of a form that cannot be read: all of it is sent, and what it changes is unknown`]
 
 /** Databases, recognised by their images, that no item of `backups` keeps: warnings in words. */

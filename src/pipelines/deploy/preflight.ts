@@ -316,39 +316,6 @@ const judgeBuilds = (
   return { failures, contexts: [...new Set(contexts)] }
 }
 
-const architectures: Readonly<Record<string, ReadonlyArray<string>>> = { amd64: ["386"], arm64: ["arm"] }
-
-/**
- * Images of the archive that the server's processor does not run. A service that names its `platform` runs it by
- * emulation.
- * @param there `os/architecture` of the server; empty if unknown
- */
-export const findForeignPlatforms = (
-  { compose }: DeployPlan,
-  archive: Option.Option<ImageArchive>,
-  there: string,
-  server: string
-): ReadonlyArray<string> => {
-  const [os = "", architecture = ""] = there.split("/")
-  if (architecture === "") return []
-  const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
-  return images.flatMap(({ platform, repoTags }) => {
-    const [itsOs = "", its = ""] = platform.split("/")
-    if (its === "" || (itsOs === os && (its === architecture || architectures[architecture]?.includes(its) === true))) {
-      return []
-    }
-    const names = new Set(repoTags.map(normalizeImageName))
-    const users = compose.services.filter(({ image }) => image !== undefined && names.has(normalizeImageName(image)))
-    if (users.length > 0 && users.every((service) => service.platform !== undefined)) return []
-    return [
-      `${
-        cut(repoTags[0] ?? "an image of the archive")
-      } is a ${platform} image, and "${server}" is a ${os}/${architecture} ` +
-      `server: build it for that ("build": {"platform": "${os}/${architecture}"} in ${containerConfigName})`
-    ]
-  })
-}
-
 /** Images that a server has built for itself and no longer has, so that they have to be built again. */
 export const findLostBuilds = (
   plan: Pick<DeployPlan, "archive">,

@@ -73,7 +73,7 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
     Stream.tap(bytes, ({ length }) => Ref.update(sent, (sum) => sum + length))
   const attempt = (transfer: Transfer, isCompressed: boolean) =>
     Effect.gen(function*() {
-      const bytes = yield* openTransferInput(transfer, plan.archive, archive, (yield* Steps).run)
+      const bytes = yield* openTransferInput(transfer, plan.archive, (yield* Steps).run)
       const count = yield* countBytes("load", computeTransferSize(transfer, plan.archive))
       const counted = bytes === undefined ? undefined : count.passing(bytes)
       const input = counted === undefined ? undefined : onWire(isCompressed ? compress(counted) : counted)
@@ -99,7 +99,7 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
       load(transfer, isCompressed),
       "LoadFailed",
       (error) =>
-        Option.match(chooseFallback(transfer, error.reason), {
+        Option.match(chooseFallback(transfer, plan.archive, archive, facts, error.reason), {
           onNone: () => error,
           onSome: (next) =>
             Effect.gen(function*() {

@@ -15,7 +15,8 @@ export const packings = [["plain", (bytes: Buffer) => bytes], ["gzip", (bytes: B
 
 /**
  * Archives of one small image, two layers above `scratch`, as real programs wrote them: `docker save` of Docker 20 and of
- * Docker 26 and 28 from either image store, and BuildKit's `type=docker` output with each compression.
+ * Docker 26 and 28 from either image store, BuildKit's `type=docker` output with each compression, Podman in both of its
+ * forms, and Skopeo with zstd.
  */
 export const realArchives = [
   "docker20-save",
@@ -24,7 +25,10 @@ export const realArchives = [
   "docker26-attested",
   "docker28-attested",
   "buildx-gzip",
-  "buildx-zstd"
+  "buildx-zstd",
+  "podman-docker",
+  "podman-oci",
+  "skopeo-zstd"
 ] as const
 
 export const realArchive = (name: typeof realArchives[number]): Buffer =>

@@ -84,11 +84,20 @@ describe("readImageArchive", () => {
   const without = (name: string) => ociArchive([shop]).filter((entry) => entry.name !== name)
   const replaced = (name: string, content: string): ReadonlyArray<TarEntry> => [...without(name), { name, content }]
   const layer = `blobs/sha256/${sha256("app")}`
+  const layoutOf = (digest: string): ReadonlyArray<TarEntry> => [
+    ...without("manifest.json").filter(({ name }) => name !== "index.json"),
+    {
+      name: "index.json",
+      content: JSON.stringify({ manifests: [{ mediaType: "m", digest: `sha256:${digest}`, size: 1 }] })
+    }
+  ]
   it.each([
     ["no archive at all", Buffer.from("just text, and not much of it".repeat(50)), /not a tar archive/],
     ["nothing", Buffer.alloc(0), /cut short/],
     ["an archive that ends early", tar(ociArchive([shop])).subarray(0, -1024), /cut short/],
-    ["no manifest", tar(without("manifest.json")), /manifest.json is missing/],
+    ["no manifest, and an index of nothing", tar(without("manifest.json")), /manifest.json is missing/],
+    ["an index of what is not there", tar(layoutOf(sha256("app"))), /something else than images/],
+    ["only files", tar([{ name: "etc/hostname", content: "web" }]), /manifest.json is missing/],
     ["a manifest that is not valid JSON", tar(replaced("manifest.json", "[{]")), /manifest.json .* cannot be read/],
     [
       "a manifest of another form",

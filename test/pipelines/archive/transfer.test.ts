@@ -144,7 +144,7 @@ describe("fallback", () => {
     let next = Option.some(decideTransfer(file, Option.some(archive), server, "auto"))
     while (Option.isSome(next) && sizes.length < 9) {
       sizes.push([next.value.kind, computeTransferSize(next.value, file)])
-      next = chooseFallback(next.value, "no such layer")
+      next = chooseFallback(next.value, file, Option.some(archive), server, "no such layer")
     }
     return sizes
   }
@@ -175,7 +175,7 @@ describe("fallback", () => {
       const archive = Option.some(yield* archiveOf(shop))
       const transfer = decideTransfer(file, archive, facts(before), "auto")
       for (const reason of ["write /x: no space left on device", "Cannot connect to the Docker daemon at unix:///x"]) {
-        expect(chooseFallback(transfer, reason)).toEqual(Option.none())
+        expect(chooseFallback(transfer, file, archive, facts(before), reason)).toEqual(Option.none())
       }
     }))
 })
@@ -262,7 +262,7 @@ describe("imageSource", () => {
 describe("archiveHelp", () => {
   const help = "shop.tar is cut short, or not an image archive: build it again"
   const none = Option.none<ImageArchive>()
-  const archive: ImageArchive = { path: file.path, gzip: false, members: [], images: [] }
+  const archive: ImageArchive = { path: file.path, form: "docker", gzip: false, members: [], images: [] }
   it.each(
     [
       ["one that Berth could not read either", none, "invalid tar header", help],

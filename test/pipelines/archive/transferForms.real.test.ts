@@ -44,6 +44,22 @@ describe.skipIf(!realServer.available)(
         }))
     }
 
+    it.scopedLive("is an OCI layout of Podman under the name that the compose file has, and its parts later on", () =>
+      Effect.gen(function*() {
+        const { berth, bring, deployed, image, name } = yield* measuredLine()
+        const base = randomBytes(2 * megabyte)
+        const versions = [1, 2].map(() => layeredImage(name, [base, randomBytes(50_000)], "podman"))
+        yield* Effect.gen(function*() {
+          for (const [version, most] of [[0, 6], [1, 0.5], [0, 0.2]] as const) {
+            yield* bring(versions[version] ?? Buffer.alloc(0))
+            expect((yield* deployed).sent).toBeLessThan(most * megabyte)
+            yield* isComplete(image, 3)
+          }
+          // Podman's name for it stays out of the server.
+          expect(yield* docker("image", "ls", "-q", `localhost/${name}`)).toBe("")
+        }).pipe(Effect.provide(berth))
+      }))
+
     it.scopedLive("stays complete when the release that brought its lower layers is forgotten", () =>
       Effect.gen(function*() {
         const { berth, bring, deployed, image, name } = yield* measuredLine({ settings: { "deploy.keepReleases": 1 } })

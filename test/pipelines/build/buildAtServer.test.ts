@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Either, Layer, Schema } from "effect"
 import { findBuiltArchive, isBuiltRecord } from "../../../src/pipelines/archive/builtArchive.ts"
 import { decideTransfer, readArchive } from "../../../src/pipelines/archive/transfer.ts"
 import { build } from "../../../src/pipelines/build.ts"
@@ -110,7 +110,7 @@ describe("a build at a server", () => {
       const found = yield* Effect.flatten(findBuiltArchive(directory, "1"))
       expect(isBuiltRecord(found.archive)).toBe(true)
       expect((yield* findBuiltArchive(directory, "2"))._tag).toBe("None")
-      const archive = yield* readArchive(found.archive)
+      const archive = Either.getRight(yield* readArchive(found.archive, []))
       const facts = (serverImages: ReadonlyArray<{ readonly id: string; readonly layers: ReadonlyArray<string> }>) => ({
         containerdStore: false,
         engine: "24.0.0",

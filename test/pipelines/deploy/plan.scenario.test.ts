@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { formatBytes } from "../../../src/schema/words.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
+import { tar } from "../../fixtures/docker/tar.ts"
 import { patience } from "../../fixtures/patience.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
@@ -147,6 +148,25 @@ describe("a plan with an image for another processor", () => {
       expect(yield* asked).toEqual([])
       expect(contents(home)).toEqual(before)
     }), 60_000 * patience)
+})
+
+describe("a plan with a tar that holds files", () => {
+  it.scopedLive(
+    "has it as an obstacle, and the deploy is refused for the project's sake",
+    () =>
+      Effect.gen(function*() {
+        const { bring, deployed, home, planned } = yield* scene()
+        yield* bring(tar([{ name: "etc/hostname", content: "web" }]))
+        const before = contents(home)
+        expect((yield* planned).obstacles).toEqual([expect.stringMatching(/^shop\.tar is not an image archive: /)])
+        expect(yield* Effect.flip(deployed)).toMatchObject({
+          status: 422,
+          message: expect.stringMatching(/^Deploy failed at preflight: .*shop\.tar is not an image archive: /)
+        })
+        expect(contents(home)).toEqual(before)
+      }),
+    60_000 * patience
+  )
 })
 
 describe("the bytes of a plan", () => {

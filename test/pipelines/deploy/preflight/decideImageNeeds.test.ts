@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { decideImageNeeds, type DeployPlan, findForeignPlatforms } from "../../../../src/pipelines/deploy/preflight.ts"
+import { decideImageNeeds, type DeployPlan } from "../../../../src/pipelines/deploy/preflight.ts"
 import type { ComposeService } from "../../../../src/pipelines/projects/compose.ts"
 import type { PullPolicy } from "../../../../src/schema/deploys.ts"
 
@@ -40,7 +40,7 @@ const tar = { name: "shop.tar", path: "/p/shop.tar", size: 1, mode: "644" as con
 const holding = (name: string) => {
   const unknown = { containerdId: Option.none(), layout: Option.none(), directLayout: Option.none() }
   const image = { configId: "sha256:1", repoTags: [name], layers: [], platform: "linux/amd64", ...unknown }
-  return Option.some({ path: "", gzip: false, members: [], images: [image] })
+  return Option.some({ path: "", form: "docker" as const, gzip: false, members: [], images: [image] })
 }
 const there = { imageIds: new Map([["redis:7", "sha256:7"]]), composeKind: "v2" as const, composeVersion: "2.30.0" }
 const composeOne = { ...there, composeKind: "v1" as const, composeVersion: "1.29.2" }
@@ -102,32 +102,6 @@ describe("the images that a stack needs beside its archive", () => {
       preflightFailures: faults,
       projectFailures: faults
     })
-  })
-
-  it("have the server's processor, unless a service asks for another one", () => {
-    const given = (fields: Partial<ComposeService> = {}) => plan([service({ image: "shop", ...fields })], tar)
-    const of = (platform: string) =>
-      Option.map(holding("shop:latest"), (archive) => ({
-        ...archive,
-        images: archive.images.map((image) => ({ ...image, platform }))
-      }))
-    const obstacle = (image: string, there: string) =>
-      `shop:latest is a ${image} image, and "Main" is a ${there} server: build it for that ("build": {"platform": "${there}"} ` +
-      "in container.json)"
-    const rows: ReadonlyArray<[image: string, there: string]> = [
-      ["linux/arm64", "linux/amd64"],
-      ["linux/amd64", "linux/arm64"],
-      ["linux/arm64/v8", "linux/arm"],
-      ["windows/amd64", "linux/amd64"]
-    ]
-    for (const [image, there] of rows) {
-      expect(findForeignPlatforms(given(), of(image), there, "Main")).toEqual([obstacle(image, there)])
-      expect(findForeignPlatforms(given({ platform: image }), of(image), there, "Main")).toEqual([])
-      expect(findForeignPlatforms(given(), of(image), "", "Main")).toEqual([])
-    }
-    for (const [image, there] of [["linux/386", "linux/amd64"], ["linux/arm/v7", "linux/arm64"]] as const) {
-      expect(findForeignPlatforms(given(), of(image), there, "Main")).toEqual([])
-    }
   })
 
   it.each([
