@@ -78,10 +78,16 @@ const mergePortUses = (all: ReadonlyArray<PortUses>): PortUses => ({
 
 const highestPort = 65535
 
-/** Parses the leading integer of a value; empty if it is not a port. */
-const parsePortPrefix = (value: string): ReadonlyArray<number> => {
-  const port = Number.parseInt(value, 10)
-  return port >= 1 && port <= highestPort ? [port] : []
+/**
+ * Ports of the host that a value names: one, a range, or either as Compose publishes it (`127.0.0.1:2044`, `2044:80/tcp`),
+ * perhaps in quotes.
+ */
+export const parseHostPorts = (value: string): ReadonlyArray<number> => {
+  const text = value.trim().replace(/^(["'])(.*)\1$/, "$2").trim()
+  const published = text.replace(/^(?:\[[^\]]*\]|\d{1,3}(?:\.\d{1,3}){3}):/, "")
+  const [, from, to] = /^(\d+)(?:-(\d+))?/.exec(published) ?? []
+  const [first, last] = [Number(from ?? 0), Number(to ?? from ?? 0)]
+  return first < 1 || first > highestPort ? [] : Arr.range(first, Math.min(last, highestPort))
 }
 
 /** Port of an application. Ignores an application whose variables cannot be read; fails if the port is hidden. */
@@ -95,7 +101,7 @@ const usesOfApp = ({ name, uuid }: PlatformRecord) =>
       Absent: () => Effect.succeed(""),
       Hidden: ({ reason }) => new HostPortHidden({ app: name, reason })
     })
-    return { uses: parsePortPrefix(text).map((port): UsedPort => ({ port, kind: "variable", what: name })), unread: [] }
+    return { uses: parseHostPorts(text).map((port): UsedPort => ({ port, kind: "variable", what: name })), unread: [] }
   }).pipe(
     Effect.catchIf(
       (error) => error._tag !== "HostPortHidden",
@@ -164,7 +170,7 @@ const usesOfProject = (root: string) => (name: string) =>
       onNone: () => "",
       onSome: (text) => resolveEnvValues(parseEnv(text)).values.get(hostPortKey) ?? ""
     })
-    const uses = parsePortPrefix(port).map((number): UsedPort => ({ port: number, kind: "project", what: name }))
+    const uses = parseHostPorts(port).map((number): UsedPort => ({ port: number, kind: "project", what: name }))
     return { uses, unread: [] } satisfies PortUses
   }).pipe(Effect.catchAll(reportUnreadUses(`The port of the project ${name} is`)))
 

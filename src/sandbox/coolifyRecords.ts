@@ -114,6 +114,8 @@ export interface CoolifyEnv {
   readonly is_literal: boolean
   readonly is_multiline: boolean | null
   readonly is_shown_once: boolean | null
+  /** Value of the shared variable that `value` names. */
+  readonly shared?: string
 }
 
 /** Initial contents of a Coolify. */
@@ -196,7 +198,7 @@ export const changeEnv = (
   env: CoolifyEnv,
   { is_literal, is_multiline, is_shown_once, value }: CoolifyEnvFields
 ): CoolifyEnv => ({
-  ...env,
+  ...Struct.omit(env, "shared"),
   value: value ?? null,
   is_literal: is_literal ?? false,
   is_multiline: is_multiline ?? null,
@@ -220,6 +222,6 @@ export const redactApp = (
   return mayRead ? whole : Struct.omit(whole, ...sensitive)
 }
 
-/** Variable as a token may read it. */
-export const redactEnv = (env: CoolifyEnv, mayRead: boolean) =>
-  mayRead ? { ...env, real_value: env.value } : Struct.omit(env, "value")
+/** Variable as a token may read it; no token reads a locked one. */
+export const redactEnv = ({ shared, ...env }: CoolifyEnv, mayRead: boolean) =>
+  mayRead && env.is_shown_once !== true ? { ...env, real_value: shared ?? env.value } : Struct.omit(env, "value")

@@ -82,9 +82,12 @@ const disclosure: Effect.Effect<Disclosure, never, Settings> = Effect.gen(functi
 export const relayAnswer = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
   Effect.flatMap(call, (answer) => Effect.map(disclosure, ({ body }) => body(answer)))
 
-/** Port of the application, from its environment variables; the port of its previews is ignored. */
+/**
+ * Port of the application, from its environment variables; the port of its previews is ignored. Of two variables of this
+ * name Compose takes the last one.
+ */
 export const findHostPort = (envs: ReadonlyArray<AppEnv>): Option.Option<AppEnv> =>
-  Option.fromNullable(envs.find(({ key, record }) => key === hostPortKey && record["is_preview"] !== true))
+  Option.fromNullable(envs.findLast(({ key, record }) => key === hostPortKey && record["is_preview"] !== true))
 
 const appsAtOnce = 16
 

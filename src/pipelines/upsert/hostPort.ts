@@ -1,4 +1,4 @@
-import { Data, Effect, Either, Option } from "effect"
+import { Data, Effect, Either, Option, Predicate } from "effect"
 import type { AppEnv, PlatformFailure } from "../../schema/applications.ts"
 import { Disclosed } from "../../schema/basics.ts"
 import { declaredFields, hostPortKey } from "../../schema/declaredFields.ts"
@@ -81,6 +81,10 @@ const decideHostPort = Effect.fn("decideHostPort")(function*(
   return { envs, action: decideHostPortAction(Either.getOrElse(envs, () => []), port) }
 })
 
+/** The shared variable that a variable takes its value from, in parentheses; empty for a value of its own. */
+const nameShared = ({ record: { value } }: AppEnv, old: string | null) =>
+  Predicate.isString(value) && value !== old && value.includes("{{") ? ` (${value})` : ""
+
 /**
  * Describes an action: `set HOST_PORT to 3000` for comparison with a plan, `sets HOST_PORT to 3000` within one.
  * @param ending of its verb
@@ -89,7 +93,8 @@ const describeAction = (action: HostPortAction, port: number, ending: "" | "s" =
   HostPortAction.$match(action, {
     Keep: () => noChange,
     Create: () => `set${ending} ${hostPortKey} to ${port}`,
-    Change: ({ old }) => `change${ending} ${hostPortKey} from ${old ?? "no value"} to ${port}`,
+    Change: ({ env, old }) =>
+      `change${ending} ${hostPortKey} from ${old ?? "no value"}${nameShared(env, old)} to ${port}`,
     Stop: () => `stop${ending} at ${hostPortKey}`
   })
 

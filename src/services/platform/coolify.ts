@@ -63,6 +63,9 @@ export const checkVersion = (text: string): Finding => {
     }
 }
 
+/** True for a variable whose value Coolify tells to no token. */
+const isLocked = (record: Raw) => record["is_shown_once"] === true
+
 /** Makes the finding for the token's abilities, derived from the variables of an application. */
 export const checkToken = (
   apps: ReadonlyArray<PlatformRecord>,
@@ -70,8 +73,8 @@ export const checkToken = (
 ): Finding => {
   const name = "platform token"
   const reads = `it may read ${pluralize(apps.length, "application")}`
-  const hidden = Arr.findFirst(envs, ({ value }) => Disclosed.$is("Hidden")(value))
-  if (Option.isSome(hidden)) {
+  const [locked, open] = Arr.partition(envs, ({ record }) => !isLocked(record))
+  if (open.some(({ value }) => Disclosed.$is("Hidden")(value))) {
     return {
       name,
       ok: false,
@@ -79,8 +82,13 @@ export const checkToken = (
       fix: "Give the token the ability read:sensitive in Coolify, under Keys & Tokens"
     }
   }
-  return envs.length === 0
-    ? { name, ok: true, detail: `${reads}; whether it may read values shows once there is a variable` }
+  return open.length === 0
+    ? {
+      name,
+      ok: true,
+      detail: `${reads}; whether it may read values shows once there is a variable` +
+        (locked.length === 0 ? "" : " that is not locked")
+    }
     : { name, ok: true, detail: `${reads} and the values of their variables` }
 }
 
@@ -172,19 +180,36 @@ const isPreview = (env: unknown) => Predicate.isRecord(env) && env["is_preview"]
 const neutralEnv = (env: unknown): unknown =>
   Predicate.isRecord(env) && Predicate.isString(env["uuid"]) ? { ...env, id: env["uuid"] } : env
 
-/** A token without `read:sensitive` gets records without values. */
-const disclosed = (record: Raw): AppEnv => {
-  const values = ["value", "real_value"].flatMap((field) => (field in record ? [record[field]] : []))
-  const value = values.find(Predicate.isNotNullable)
-  return {
-    key: readEnvKey(record),
-    record,
-    value: values.length === 0
-      ? Disclosed.Hidden({ reason: abilityLacking })
-      : value === undefined
-      ? Disclosed.Absent()
-      : Disclosed.Known({ value: formatEnvValue(value) })
-  }
+const lockedReason =
+  "it is locked in Coolify, which then tells its value to no token: delete it there, and add it again " +
+  "without the lock"
+
+/** A variable that is shared, such as `{{environment.PORT}}`: its value is a name, and `real_value` is what it means. */
+const isShared = (value: unknown) => Predicate.isString(value) && /\{\{\s*[a-z]+\.[^{}]*\}\}/.test(value)
+
+/** Values of a record; `real_value` is quoted where Coolify escapes it, and therefore comes second. */
+const valuesOf = ({ real_value: real, value }: Raw): ReadonlyArray<unknown> =>
+  (isShared(value) && !isShared(real) ? [real, value] : [value, real]).filter((each) => each !== undefined)
+
+/** A token without `read:sensitive` gets records without values; locked variables are without them for any token. */
+const discloseEnvs = (records: ReadonlyArray<Raw>): ReadonlyArray<AppEnv> => {
+  const open = records.filter((record) => !isLocked(record))
+  const lacksAbility = open.length > 0 && open.every((record) => valuesOf(record).length === 0)
+  return records.map((record) => {
+    const values = valuesOf(record)
+    const value = values.find(Predicate.isNotNullable)
+    return {
+      key: readEnvKey(record),
+      record,
+      value: value !== undefined
+        ? Disclosed.Known({ value: formatEnvValue(value) })
+        : isLocked(record) && !lacksAbility
+        ? Disclosed.Hidden({ reason: lockedReason })
+        : values.length === 0
+        ? Disclosed.Hidden({ reason: abilityLacking })
+        : Disclosed.Absent()
+    }
+  })
 }
 
 /** Flags that Coolify resets unless a change repeats them. */
@@ -237,8 +262,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
       // Coolify lists each variable twice, the second time for previews.
       Effect.map((body) => Array.isArray(body) ? body.filter((env) => !isPreview(env)) : body)
     )
-  const envs = (uuid: string) =>
-    envsBody(uuid).pipe(Effect.flatMap(decodeEnvs), Effect.map((all) => all.map(disclosed)))
+  const envs = (uuid: string) => envsBody(uuid).pipe(Effect.flatMap(decodeEnvs), Effect.map(discloseEnvs))
   const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
   const nameAt = (path: ReadonlyArray<string>): PlatformCall<Disclosed<string>> =>

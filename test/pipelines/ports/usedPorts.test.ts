@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { listUsedPorts } from "../../../src/pipelines/ports.ts"
+import { listUsedPorts, parseHostPorts } from "../../../src/pipelines/ports.ts"
 
 const urls = (...all: ReadonlyArray<string>) => all.map((url) => `          - url: "${url}"`).join("\n")
 
@@ -56,5 +56,33 @@ describe("usedPorts", () => {
     ["a file that is not valid YAML", "{{ range }}\n url: http://10.0.0.1:2007 : :", undefined, [2007]]
   ])("%s", (_, text, subnet, ports) => {
     expect(listUsedPorts(text, subnet)).toEqual(ports)
+  })
+})
+
+describe("the ports that a value names", () => {
+  it.each<[string, ReadonlyArray<number>]>([
+    ["2044", [2044]],
+    ["  2046 ", [2046]],
+    ["\"2044\"", [2044]],
+    ["'2044'", [2044]],
+    ["\" 2044 \"", [2044]],
+    ["2047-2049", [2047, 2048, 2049]],
+    ["2049-2047", [2049]],
+    ["127.0.0.1:2044", [2044]],
+    ["[::1]:2044", [2044]],
+    ["0.0.0.0:2044-2045:80-81", [2044, 2045]],
+    ["2044:3000", [2044]],
+    ["2051/tcp", [2051]],
+    ["65534-70000", [65534, 65535]],
+    ["", []],
+    ["\"\"", []],
+    ["0", []],
+    ["-1", []],
+    ["65536", []],
+    ["99999999999999999999", []],
+    ["{{environment.PORT}}", []],
+    ["abc", []]
+  ])("%j", (value, ports) => {
+    expect(parseHostPorts(value)).toEqual(ports)
   })
 })

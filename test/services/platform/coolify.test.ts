@@ -31,4 +31,16 @@ describe("tokenFinding", () => {
     expect(checkToken([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
     expect(checkToken([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
   })
+
+  it("does not blame the token for a locked variable", () => {
+    const locked = { ...env(Disclosed.Hidden({ reason: "why" })), record: { id: "2", is_shown_once: true } }
+    expect(checkToken([app], [locked, env(Disclosed.Known({ value: "1" }))])).toMatchObject({
+      ok: true,
+      detail: "it may read 1 application and the values of their variables"
+    })
+    expect(checkToken([app], [locked])).toMatchObject({
+      ok: true,
+      detail: "it may read 1 application; whether it may read values shows once there is a variable that is not locked"
+    })
+  })
 })

@@ -15,4 +15,9 @@ describe("hostPortOf", () => {
     expect(Option.map(found, ({ record }) => record.id)).toEqual(Option.some(3))
     expect(findHostPort([env(2, "HOST_PORT", true)])).toEqual(Option.none())
   })
+
+  it("takes the last of two, as Compose does", () => {
+    const found = findHostPort([env(1, "HOST_PORT", false), env(2, "HOST_PORT", false), env(3, "HOST_PORT", true)])
+    expect(Option.map(found, ({ record }) => record.id)).toEqual(Option.some(2))
+  })
 })
