@@ -8,6 +8,7 @@ import {
   CoolifyEnvFields,
   CoolifyNew,
   type CoolifySeed,
+  dropUnknownServices,
   makeBareApp,
   makeEnvTwins,
   redactApp,
@@ -68,6 +69,10 @@ const seeded = ({ applications = [] }: CoolifySeed): Contents => {
 const refusedField = (field: string, why = "This field is not allowed.") =>
   Refused.invalid("Application", { [field]: [why] })
 
+const needsCompose =
+  "Cannot set docker_compose_domains without docker_compose_raw. Reload the compose file from the git " +
+  "repository first."
+
 /** Checks of Coolify that involve several fields. */
 const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void, Refused> => {
   if (buildPack === "dockercompose" && changes.domains !== undefined) return Effect.fail(refusedField("domains"))
@@ -86,6 +91,12 @@ const makeCoolifyState = (seed: CoolifySeed = {}) =>
     const store = yield* makeApplicationStore(seeded(seed))
     const { find, transact, transactEnvs } = store
     const held = yield* Ref.make(false)
+    const reads = yield* Ref.make(0)
+    const { composeFile = "services:\n  web: {}\n", loadsAfter = 0 } = seed
+    const load = (app: CoolifyApp): CoolifyApp =>
+      app.build_pack === "dockercompose" && app.docker_compose_raw === null
+        ? { ...app, docker_compose_raw: composeFile }
+        : app
 
     return {
       servers: places.servers,
@@ -93,6 +104,18 @@ const makeCoolifyState = (seed: CoolifySeed = {}) =>
       privateKey: findReferenced("Private Key", places.privateKeys),
       apps: store.applications,
       app: store.application,
+      /** Reads an application, whose compose file is loaded in the background. */
+      read: (uuid: string) =>
+        Effect.flatMap(Ref.getAndUpdate(reads, (count) => count + 1), (count) =>
+          transact((now) =>
+            Effect.map(find(now, uuid), (app) => {
+              const next = count < loadsAfter ? app : load(app)
+              return [next, {
+                ...now,
+                applications: now.applications.map((one) => (one === app ? next : one))
+              }] as const
+            })
+          )),
       envs: store.envs,
       remove: store.remove,
       create: (fields: CoolifyNew) =>
@@ -120,14 +143,21 @@ const makeCoolifyState = (seed: CoolifySeed = {}) =>
           Effect.gen(function*() {
             const app = yield* find(now, uuid)
             yield* checked(changes.build_pack ?? app.build_pack, changes)
-            const next = changeApp(app, changes)
+            if (changes.docker_compose_domains !== undefined && app.docker_compose_raw === null) {
+              return yield* refusedField("docker_compose_domains", needsCompose)
+            }
+            const next = changeApp(app, dropUnknownServices(app, changes))
             return [next, { ...now, applications: now.applications.map((one) => (one === app ? next : one)) }] as const
           })
         ),
       createEnv: (uuid: string, fields: CoolifyEnvFields) =>
         transactEnvs(uuid, (envs, id) => {
           const preview = fields.is_preview ?? false
-          if (envs.some((env) => env.key === fields.key && env.is_preview === preview)) {
+          if (
+            envs.some((env) =>
+              env.key === fields.key && env.is_preview === preview
+            )
+          ) {
             return Effect.fail(Refused.taken("Environment variable"))
           }
           const twins = makeEnvTwins(id, fields.key, null).map((env) => changeEnv(env, fields))
@@ -175,7 +205,9 @@ const makeCoolifyState = (seed: CoolifySeed = {}) =>
           )),
       deployment: (uuid: string) =>
         Effect.flatMap(store.contents, ({ deployments }) => {
-          const found = deployments.find(({ deployment_uuid }) => deployment_uuid === uuid)
+          const found = deployments.find(({ deployment_uuid }) =>
+            deployment_uuid === uuid
+          )
           return found === undefined ? Effect.fail(Refused.missing("Deployment")) : Effect.succeed(found)
         }),
       /** Keeps deployments queued instead of finishing them at once. */
@@ -226,7 +258,7 @@ const answer = (state: CoolifyState, mayRead: boolean, request: DoubleRequest): 
     case "GET applications":
       return Effect.map(state.apps, (all) => replyOk(all.map((app) => redactApp(app, { full: false, mayRead }))))
     case "GET applications/{uuid}":
-      return Effect.map(state.app(uuid), (app) => replyOk(redactApp(app, { full: true, mayRead })))
+      return Effect.map(state.read(uuid), (app) => replyOk(redactApp(app, { full: true, mayRead })))
     case "POST applications/{uuid}":
       return uuid === "private-deploy-key"
         ? newApplication(body).pipe(

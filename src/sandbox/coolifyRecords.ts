@@ -1,4 +1,5 @@
-import { Schema, Struct } from "effect"
+import { Either, Schema, Struct } from "effect"
+import { parseYaml } from "../services/parsing.ts"
 import { Addresses, annotateMessage, Filled, nullable } from "./httpDouble.ts"
 import { buildAcceptedColumns, makeUuid, type PlatformMachine, readCoolifyKey, withUnsetColumns } from "./records.ts"
 
@@ -120,6 +121,10 @@ export interface CoolifyEnv {
 
 /** Initial contents of a Coolify. */
 export interface CoolifySeed {
+  /** Compose file in the repository of each compose stack; one service `web` unless given. */
+  readonly composeFile?: string
+  /** Number of times that a stack is read before its compose file has been loaded; 0 unless given. */
+  readonly loadsAfter?: number
   readonly servers?: ReadonlyArray<PlatformMachine>
   readonly projects?: ReadonlyArray<string>
   readonly privateKeys?: ReadonlyArray<string>
@@ -153,6 +158,20 @@ export const makeBareApp = (id: number): CoolifyApp =>
     status: "exited:unhealthy",
     settings: { is_static: false }
   }, ["is_static"])
+
+const servicesIn = (compose: string) =>
+  Either.match(parseYaml(compose), {
+    onLeft: (): ReadonlyArray<string> => [],
+    onRight: ({ document }) => Object.keys(Object(document.toJS()?.services))
+  })
+
+/** Update as Coolify carries it out: a domain of a service that the compose file lacks is passed over without a word. */
+export const dropUnknownServices = (app: CoolifyApp, changes: CoolifyChanges): CoolifyChanges => {
+  const { docker_compose_domains: domains, ...others } = changes
+  const known: ReadonlyArray<string> = servicesIn(app.docker_compose_raw ?? "")
+  const kept = domains?.filter(({ name }) => known.includes(name)) ?? []
+  return kept.length === 0 ? others : { ...others, docker_compose_domains: kept }
+}
 
 /** Fields whose form in an update differs from the stored one. */
 const reworded = ["docker_compose_domains", "settings"]

@@ -2,11 +2,12 @@ import { Either, Option } from "effect"
 import { isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml"
 import type { Route } from "../../schema/routes.ts"
 import { type BridgePorts, isBridgePort } from "../../services/settings/Settings.ts"
-import { type ProxyText, readMapValue, readPairKey, readProxy, Refusal, RouteEdit } from "./proxyText.ts"
+import { isKey, type ProxyText, readMapValue, readProxy, Refusal, RouteEdit } from "./proxyText.ts"
 import {
   isReversible,
   isUrlOfPort,
   listRouteTargets,
+  listServingServices,
   parseHostAndPort,
   parseRuleHosts,
   readRouterRule,
@@ -140,7 +141,7 @@ const otherThings = (proxy: ProxyText): string => {
   const copy = proxy.document.clone()
   visit(copy, {
     Pair: (_, { key, value }) => {
-      if (readPairKey(key) === "servers" && isSeq(value)) value.items = []
+      if (isKey(key, "servers") && isSeq(value)) value.items = []
     }
   })
   return JSON.stringify(copy.toJS())
@@ -298,8 +299,10 @@ export const findRoutesToPort = (
         )
       })
     )
+    const services = readSectionEntries(proxy, "services")
     return [...readSectionEntries(proxy, "routers")].flatMap(([routeName, router]) => {
-      const to = found.get(readRouterService(router) ?? "")
+      const to = listServingServices(services, readRouterService(router) ?? "")
+        .flatMap(([service]) => found.get(service) ?? [])[0]
       if (to === undefined) return []
       const names = [...new Set(parseRuleHosts(readRouterRule(router)))]
       return (names.length === 0 ? [""] : names).map((host) => ({ host, routeName, address: to }))

@@ -17,6 +17,7 @@ import {
   findServicesUsingService,
   listRouterDomains,
   listRouteTargets,
+  listServingServices,
   parseUrlTarget,
   readRouterService,
   readSectionEntries
@@ -71,7 +72,7 @@ interface ValueEdit {
 /** Replaces a domain in the `Host(…)` of a rule, in whatever quotes. */
 const withDomain = (old: string, domain: string) => (rule: string): string =>
   rule.replace(
-    /(!\s*)?(\bHost(?:Header)?\s*\()([^()]*)\)/g,
+    /(!\s*)?(\bHost(?:Header)?\s*\()([^()]*)\)/gi,
     (whole, negation: string | undefined, head: string, list: string) =>
       negation === undefined
         ? `${head}${
@@ -170,7 +171,7 @@ const editRules = (
   )
 }
 
-/** Edits of the addresses of a route's service, so that it leads to its target. */
+/** Edits of the addresses of a route's service, or of those that it shares requests out to, so that it leads to its target. */
 const editServers = (
   before: ProxyText,
   body: string,
@@ -178,21 +179,27 @@ const editServers = (
   route: Route,
   { formerTargets }: RouteOwner
 ): Edits => {
-  const entry = readSectionEntries(before, "services").get(service)
-  const balancer = readMapValue(entry, "loadBalancer")
-  const servers = readMapValue(balancer, "servers")
-  const list = isSeq(servers) ? servers.items : []
-  const items = list.map((item) => readMapValue(item, "url"))
-  const targetOf = (url: unknown) =>
+  const serving = listServingServices(readSectionEntries(before, "services"), service)
+  const items = serving.flatMap(([name, entry]) => {
+    const balancer = readMapValue(entry, "loadBalancer")
+    const servers = readMapValue(balancer, "servers")
+    const list = isSeq(servers) ? servers.items : []
+    return list.map((item) => ({
+      name,
+      above: [entry, balancer, servers, ...list],
+      url: readMapValue(item, "url")
+    }))
+  })
+  const targetOf = ({ url }: { readonly url: unknown }) =>
     isScalar(url) && typeof url.value === "string" ? parseUrlTarget(url.value) : undefined
   const target = formatTarget(route)
-  if (items.some((url) => targetOf(url) === target.toLowerCase())) return Either.right([])
+  if (items.some((item) => targetOf(item) === target.toLowerCase())) return Either.right([])
   const own = formerTargets.map((former) => former.toLowerCase())
-  const former = items.filter((url) => own.includes(targetOf(url) ?? ""))
+  const former = items.filter((item) => own.includes(targetOf(item) ?? ""))
   // The service with the application's name is its own, so that its single server is, wherever it was sent.
-  const isNamed = service === route.routeName
-  const [url, ...more] = isNamed && items.length === 1 ? items : former
-  if (url === undefined || more.length > 0) {
+  const isOnly = items.length === 1 && items[0]?.name === route.routeName
+  const [item, ...more] = isOnly ? items : former
+  if (item === undefined || more.length > 0) {
     const there = items.length === 0
       ? "no server of its own"
       : `the servers ${items.map((each) => targetOf(each) ?? "without an address").join(", ")}`
@@ -202,16 +209,23 @@ const editServers = (
     )
   }
   // All that leads to the service with the application's name is the application's, too.
-  const others = isNamed ? [] : [
-    ...findRoutersUsingService(before, service).filter((name) =>
-      name !== route.routeName && name !== formatRedirectRouter(route.routeName)
-    ),
-    ...findServicesUsingService(before, service)
-  ]
-  return others.length > 0
-    ? unfit(`its service "${service}" is also used by ${quoteNames(others)}: give it one of its own, then run again`)
+  const shared = serving.map(([name]) => name).filter((name) => name !== route.routeName).flatMap((name) => {
+    const others = [
+      ...findRoutersUsingService(before, name).filter((router) =>
+        router !== route.routeName && router !== formatRedirectRouter(route.routeName)
+      ),
+      ...findServicesUsingService(before, name).filter((user) => !serving.some(([each]) => each === user))
+    ]
+    return others.length === 0 ? [] : [{ name, others }]
+  })[0]
+  return shared !== undefined
+    ? unfit(
+      `its service "${shared.name}" is also used by ${
+        quoteNames(shared.others)
+      }: give it one of its own, then run again`
+    )
     : Either.map(
-      editValue(body, "services", service, [entry, balancer, servers, ...list], url, withTarget(target)),
+      editValue(body, "services", item.name, item.above, item.url, withTarget(target)),
       (edit) => [edit]
     )
 }

@@ -42,9 +42,12 @@ const byteOrderMark = "\uFEFF"
 export const readPairKey = (key: unknown): string | undefined =>
   isScalar(key) ? (typeof key.value === "string" ? key.value : key.source) : undefined
 
-/** Value of a key in a mapping, without resolving aliases. */
-export const readMapValue = (map: unknown, key: string): unknown =>
-  isMap(map) ? map.items.find((pair) => readPairKey(pair.key) === key)?.value : undefined
+/** True if a key has a name of Traefik's, which compares those without case; names of routers and services are not. */
+export const isKey = (key: unknown, name: string): boolean => readPairKey(key)?.toLowerCase() === name.toLowerCase()
+
+/** Value of one of Traefik's keys in a mapping, without resolving aliases. */
+export const readMapValue = (map: unknown, name: string): unknown =>
+  isMap(map) ? map.items.find(({ key }) => isKey(key, name))?.value : undefined
 
 export const isBlank = (text: string) => /^[ \t]*$/.test(text)
 const isComment = (text: string) => /^[ \t]*#/.test(text)
@@ -102,7 +105,9 @@ const longScalars = (document: Document, body: string): ReadonlyArray<readonly [
 const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
   const pieces = body.match(/[^\n]+\n?|\n/g) ?? []
   const scalars = longScalars(document, body)
-  const topKeys = pieces.map((piece) => /^(["']?)([^\s"'#:](?:[^"'#:]*[^\s"'#:])?)\1[ \t]*:(?=\s|$)/.exec(piece)?.[2])
+  const topKeys = pieces.map((piece) =>
+    /^(["']?)([^\s"'#:](?:[^"'#:]*[^\s"'#:])?)\1[ \t]*:(?=\s|$)/.exec(piece)?.[2]?.toLowerCase()
+  )
   const hasHttp = topKeys.includes("http")
   let offset = 0
   let scalar = 0
@@ -122,7 +127,7 @@ const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
 
 const httpOf = (document: Document): YAMLMap | undefined => {
   const root: unknown = document.contents
-  const found = isMap(root) && root.items.some(({ key }) => readPairKey(key) === "http")
+  const found = isMap(root) && root.items.some(({ key }) => isKey(key, "http"))
     ? readMapValue(root, "http")
     : root
   return isMap(found) ? found : undefined
@@ -144,7 +149,7 @@ export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
 export const printLines = (bom: string, lines: ReadonlyArray<Pick<Line, "text" | "end">>): string =>
   bom + lines.map(({ end, text }) => text + end).join("")
 
-/** A section of the `http` mapping: index of its header line, and of the first line after the section. */
+/** A section of the `http` mapping: name in lower case, index of its header line, and of the first line after it. */
 export interface Section {
   readonly name: string
   readonly header: number
@@ -168,7 +173,7 @@ export const findSections = (lines: ReadonlyArray<Line>): ReadonlyArray<Section>
     const line = lines[index]
     if (line === undefined) continue
     const name = line.http && !line.literal ? headerPattern.exec(line.text)?.[1] : undefined
-    if (name !== undefined) found.push({ name, header: index, end })
+    if (name !== undefined) found.push({ name: name.toLowerCase(), header: index, end })
     if (endsSection(line)) end = index
   }
   return found.toReversed()
@@ -210,7 +215,7 @@ interface ShapeEntry {
   readonly shape: Shape
 }
 
-/** Changes of an edit to the entries of one section of the `http` mapping. */
+/** Changes of an edit to the entries of one section, by its name in lower case, of the `http` mapping. */
 export type SectionChange = (section: string, entries: ReadonlyArray<ShapeEntry>) => ReadonlyArray<ShapeEntry>
 
 const properties = (node: unknown): Shape =>
@@ -241,7 +246,7 @@ const sectionShape = (key: unknown, value: unknown, change: SectionChange): Shap
     ? [
       shapeOf(key),
       properties(value) ?? ["", ""],
-      change(readPairKey(key) ?? "", listMapEntries(value)).map((entry) => entry.shape)
+      change(readPairKey(key)?.toLowerCase() ?? "", listMapEntries(value)).map((entry) => entry.shape)
     ]
     : [shapeOf(key), shapeOf(value)]
 

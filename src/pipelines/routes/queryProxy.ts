@@ -49,25 +49,63 @@ export const parseUrlTarget = (url: string): string | undefined => {
   return (/:\d+$/.test(host) || port === undefined ? host : `${host}:${port}`).toLowerCase()
 }
 
-/** Targets of a service: each server's `host:port`. */
-const listServiceServers = (service: unknown): ReadonlyArray<string> => {
-  const balancer = readMapValue(service, "loadBalancer")
-  return itemsOf(readMapValue(balancer, "servers")).flatMap((server) =>
-    parseUrlTarget(textOf(readMapValue(server, "url")) ?? "") ?? []
-  )
+/** Services behind a service, without the copies that its mirrors get. */
+const listMainParts = (service: unknown): ReadonlyArray<unknown> => [
+  ...["weighted", "highestRandomWeight"].flatMap((kind) =>
+    itemsOf(readMapValue(readMapValue(service, kind), "services")).flatMap((item) => {
+      const weight = readMapValue(item, "weight")
+      return isScalar(weight) && weight.value === 0 ? [] : [readMapValue(item, "name")]
+    })
+  ),
+  readMapValue(readMapValue(service, "mirroring"), "service"),
+  ...["service", "fallback"].map((key) => readMapValue(readMapValue(service, "failover"), key))
+]
+
+const inFile = (name: string) => name.replace(/@file$/, "")
+
+/** A service of a file that gets requests, and its name. */
+type ServingService = readonly [name: string, entry: unknown]
+
+const mostParts = 100
+
+/**
+ * Services of a file that get the requests of one: itself, and those that it shares them out to by weights, or stands
+ * before as a mirror or a fail-over.
+ */
+export const listServingServices = (
+  services: ReadonlyMap<string, unknown>,
+  service: string
+): ReadonlyArray<ServingService> => {
+  const found = new Map<string, unknown>()
+  for (const rest = [service]; rest.length > 0 && found.size < mostParts;) {
+    const name = rest.shift() ?? ""
+    if (found.has(name) || !services.has(name)) continue
+    const entry = services.get(name)
+    found.set(name, entry)
+    rest.push(...listMainParts(entry).flatMap((part) => inFile(textOf(part) ?? "")))
+  }
+  return [...found]
 }
+
+/** Targets of a service: each server's `host:port`. */
+const listServiceServers = (services: ReadonlyMap<string, unknown>, service: string): ReadonlyArray<string> =>
+  listServingServices(services, service).flatMap(([, entry]) =>
+    itemsOf(readMapValue(readMapValue(entry, "loadBalancer"), "servers")).flatMap((server) =>
+      parseUrlTarget(textOf(readMapValue(server, "url")) ?? "") ?? []
+    )
+  )
 
 /** Targets of a route: the servers of the service with its name, or of the service that its router uses. */
 export const listRouteTargets = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
   const services = readSectionEntries(proxy, "services")
-  if (services.has(name)) return listServiceServers(services.get(name))
+  if (services.has(name)) return listServiceServers(services, name)
   const service = readRouterService(readSectionEntries(proxy, "routers").get(name))
-  return service === undefined ? [] : listServiceServers(services.get(service))
+  return service === undefined ? [] : listServiceServers(services, service)
 }
 
-/** Host names in a rule, in lower case: those of `Host(…)` in any quoting, unless negated. */
+/** Host names in a rule, in lower case: those of `Host(…)`, which Traefik also knows as `host` and `HOST`, unless negated. */
 export const parseRuleHosts = (rule: string): ReadonlyArray<string> =>
-  Array.from(rule.matchAll(/(!\s*)?\bHost(?:Header)?\s*\(([^()]*)\)/g)).flatMap(([, negation, list]) =>
+  Array.from(rule.matchAll(/(!\s*)?\bHost(?:Header)?\s*\(([^()]*)\)/gi)).flatMap(([, negation, list]) =>
     negation === undefined
       ? Array.from((list ?? "").matchAll(/[`"']([^`"']+)[`"']/g)).flatMap(([, host]) => host?.toLowerCase() ?? [])
       : []
@@ -94,7 +132,7 @@ export const listDomainTargets = (proxy: ProxyText, domain: string): ReadonlyArr
   const used = new Set(
     findRoutersForDomain(proxy, domain).flatMap((name) => readRouterService(routers.get(name)) ?? [])
   )
-  return Array.from(new Set(Array.from(used).flatMap((name) => listServiceServers(services.get(name)))))
+  return Array.from(new Set(Array.from(used).flatMap((name) => listServiceServers(services, name))))
 }
 
 /** The routers that use a service. */
@@ -104,15 +142,9 @@ export const findRoutersUsingService = (proxy: ProxyText, service: string): Read
 /** The services that lead to a service by weights, as a mirror or as a stand-by. */
 export const findServicesUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   Array.from(readSectionEntries(proxy, "services")).flatMap(([name, entry]) => {
-    const named = ["weighted", "mirroring", "failover"].flatMap((kind) => {
-      const group = readMapValue(entry, kind)
-      const lists = ["services", "mirrors"].flatMap((key) => itemsOf(readMapValue(group, key)))
-      return [
-        ...["service", "fallback"].map((key) => readMapValue(group, key)),
-        ...lists.map((item) => readMapValue(item, "name"))
-      ]
-    })
-    return named.some((node) => textOf(node)?.replace(/@file$/, "") === service) ? [name] : []
+    const mirrors = itemsOf(readMapValue(readMapValue(entry, "mirroring"), "mirrors"))
+    const parts = [...listMainParts(entry), ...mirrors.map((item) => readMapValue(item, "name"))]
+    return parts.some((node) => inFile(textOf(node) ?? "") === service) ? [name] : []
   })
 
 /** Middlewares of a router; `a@file` becomes `a`. */
@@ -198,7 +230,7 @@ export const readRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
       routeName,
       domains: [...new Set(parseRuleHosts(rule))],
       rule: rule.length > longestRule ? `${rule.slice(0, longestRule)}…` : rule,
-      targets: service === undefined ? [] : [...listServiceServers(services.get(service))],
+      targets: service === undefined ? [] : [...listServiceServers(services, service)],
       redirects: redirect !== undefined,
       missingMiddlewares: [...new Set(used)].filter((name) => !name.includes("@") && !defined.has(name))
     }]
@@ -221,7 +253,7 @@ export const hasRouteTo = (proxy: ProxyText, { domain, routeName, ...place }: Ro
   return decisive.some((name) => {
     const service = readRouterService(routers.get(name))
     return service !== undefined &&
-      listServiceServers(services.get(service)).includes(formatTarget(place).toLowerCase())
+      listServiceServers(services, service).includes(formatTarget(place).toLowerCase())
   })
 }
 

@@ -214,10 +214,11 @@ export const removeLines = (lines: Lines, routeName: string): Either.Either<Line
  * spaces count, as route names are written there.
  */
 export const findNamedLine = (lines: Lines, routeName: string): number | undefined => {
+  const isRouteKey = routeKeys.some((key) => key.toLowerCase() === routeName.toLowerCase())
   const index = lines.findIndex((line) => {
     const key = parseKeyLine(line)
     return line.http && key !== undefined && key.key === routeName && key.indent > 0 &&
-      (key.indent === 4 || !routeKeys.includes(routeName))
+      (key.indent === 4 || !isRouteKey)
   })
   return index === -1 ? undefined : index
 }

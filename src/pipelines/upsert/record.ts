@@ -4,7 +4,7 @@ import { exposedPorts } from "../../schema/declaredFields.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import type { PlanChange } from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
-import { type AppFields, Platform } from "../../services/platform/Platform.ts"
+import { type AppFields, Platform, type ServedAddress } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import {
   type CreateDefaults,
@@ -35,15 +35,22 @@ import {
 /** Action that brings an application's record to its declaration. */
 type RecordAction = Data.TaggedEnum<{
   /** `followUp` is written once the application exists. */
-  Create: { readonly fields: AppFields; readonly followUp: Option.Option<AppFields> }
+  Create: {
+    readonly fields: AppFields
+    readonly served: Option.Option<ServedAddress>
+    readonly followUp: Option.Option<AppFields>
+  }
   Update: { readonly uuid: string; readonly fields: AppFields }
 }>
 const RecordAction = Data.taggedEnum<RecordAction>()
 
 /** Decides how a new application is created. */
-const createAction = (plan: AppPlan, defaults: CreateDefaults): RecordAction =>
+const createAction = (plan: AppPlan, { local }: PlatformTarget, defaults: CreateDefaults): RecordAction =>
   RecordAction.Create({
     fields: buildDeclaredCreateFields(plan, defaults),
+    served: local && plan.buildPack === "composestack"
+      ? Option.zipWith(plan.domain, plan.service, (domain, service) => ({ url: `https://${domain}`, service }))
+      : Option.none(),
     followUp: followUpFields(plan)
   })
 
@@ -54,21 +61,21 @@ const updateAction = (plan: AppPlan, uuid: string): RecordAction =>
 /** Decides upsert step 5; reads the settings' defaults only for a new application. */
 const decideRecord = (
   plan: AppPlan,
-  { serverUuid }: PlatformTarget,
+  target: PlatformTarget,
   found: Option.Option<string>
 ): Effect.Effect<RecordAction, SettingsError, Settings> =>
   Option.match(found, {
-    onNone: () => Effect.map(readCreateDefaults(serverUuid), (defaults) => createAction(plan, defaults)),
+    onNone: () => Effect.map(readCreateDefaults(target.serverUuid), (defaults) => createAction(plan, target, defaults)),
     onSome: (uuid) => Effect.succeed(updateAction(plan, uuid))
   })
 
 const uuidIn = Schema.decodeUnknown(Schema.Struct({ uuid: Schema.NonEmptyString }))
 
-const create = ({ fields, followUp }: Data.TaggedEnum.Value<RecordAction, "Create">) =>
+const create = ({ fields, followUp, served }: Data.TaggedEnum.Value<RecordAction, "Create">) =>
   Effect.gen(function*() {
     const platform = yield* Platform
     const { uuid } = yield* Effect.mapError(
-      Effect.flatMap(platform.createApplication(fields), (created) => uuidIn(created)),
+      Effect.flatMap(platform.createApplication(fields, Option.getOrUndefined(served)), (created) => uuidIn(created)),
       (error) =>
         error._tag === "ParseError"
           ? new PlatformUnavailable({

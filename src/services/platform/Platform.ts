@@ -30,6 +30,12 @@ export interface DeployAnswer {
   readonly notQueued: Option.Option<string>
 }
 
+/** Address that the platform itself serves, and the compose service that answers there. */
+export interface ServedAddress {
+  readonly url: string
+  readonly service: string
+}
+
 /**
  * The deployment platform, in terms that do not depend on the vendor. A body that is passed on to a caller is
  * `unknown`: its shape is the platform's own.
@@ -43,8 +49,11 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
    * list omits fields.
    */
   readonly declared: (app: PlatformRecord, wanted: AppFields) => PlatformCall<PlatformRecord>
-  /** Creates an application from a private repository with a deploy key; `fields` are those of the create rules. */
-  readonly createApplication: (fields: AppFields) => PlatformCall<unknown>
+  /**
+   * Creates an application from a private repository with a deploy key; `fields` are those of the create rules. A
+   * platform that would not take the address of a compose stack right after the creation takes it here.
+   */
+  readonly createApplication: (fields: AppFields, served?: ServedAddress) => PlatformCall<unknown>
   readonly updateApplication: (uuid: string, fields: AppFields) => PlatformCall<unknown>
   readonly deleteApplication: (uuid: string) => PlatformCall<unknown>
   /** Makes the platform serve an application under one address. `service` names a compose service. */

@@ -141,7 +141,7 @@ const make = Effect.gen(function*() {
     applications: call((platform) => platform.applications),
     application: (uuid, wanted) => call((platform) => platform.application(uuid, wanted)),
     declared: (app, wanted) => call((platform) => platform.declared(app, wanted)),
-    createApplication: (fields) => call((platform) => platform.createApplication(fields)),
+    createApplication: (fields, served) => call((platform) => platform.createApplication(fields, served)),
     updateApplication: (uuid, fields) => call((platform) => platform.updateApplication(uuid, fields)),
     deleteApplication: (uuid) => call((platform) => platform.deleteApplication(uuid)),
     setDomain: (app, url, service) => call((platform) => platform.setDomain(app, url, service)),

@@ -1,10 +1,18 @@
-import { Array as Arr, Effect, Option, Order, Predicate, Redacted, Schema } from "effect"
-import { type AppEnv, type PlatformRecord, PlatformRefused, type Raw } from "../../schema/applications.ts"
+import { Array as Arr, Effect, Option, Order, Predicate, Redacted, Schedule, Schema } from "effect"
+import {
+  type AppEnv,
+  type PlatformFailure,
+  type PlatformRecord,
+  PlatformRefused,
+  type Raw
+} from "../../schema/applications.ts"
 import { Disclosed } from "../../schema/basics.ts"
 import type { Finding } from "../../schema/overview.ts"
-import { pluralize } from "../../schema/words.ts"
+import type { SettingsError } from "../../schema/settings.ts"
+import { pluralize, quoteInput } from "../../schema/words.ts"
 import {
   adoptSpelling,
+  findService,
   parseComposeServices,
   parseServiceDomains,
   toCoolify,
@@ -115,13 +123,24 @@ const servicesOf = ({ raw }: PlatformRecord): ReadonlyArray<string> => {
   return Predicate.isString(compose) ? parseComposeServices(compose) : []
 }
 
-/** Compose service for an address: the named one, or the only one. */
+/** Compose service for an address: the named one, or the only one. Refuses one that Coolify's compose file lacks. */
 const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
-  if (service !== undefined) return Effect.succeed(service)
   const services = servicesOf(app)
+  const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
+  if (service !== undefined) {
+    return services.length === 0 || services.includes(findService(service, services))
+      ? Effect.succeed(service)
+      : new PlatformRefused({
+        upstream: 422,
+        words:
+          `its compose file in Coolify has no service ${
+            quoteInput(service)
+          }, and would ignore a domain of it. It has: ` +
+          `${services.join(", ")}. Correct "service" in the entry of platform.json`
+      })
+  }
   const [only] = services
   if (only !== undefined && services.length === 1) return Effect.succeed(only)
-  const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
   return new PlatformRefused({
     upstream: 422,
     words: `a domain of a compose stack belongs to one of its services, ${known}: ` +
@@ -129,45 +148,104 @@ const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCa
   })
 }
 
-/** Fields that set an address of a compose stack. An address cannot be removed by setting an empty one. */
-const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
-  Predicate.isString(url) && url !== ""
-    ? Effect.map(serviceOf(app, service), (name) => ({
-      docker_compose_domains: withServiceDomain(
-        parseServiceDomains(app.raw["docker_compose_domains"]),
-        name,
-        url,
-        servicesOf(app)
-      )
-    }))
-    : Effect.succeed({})
+/** Coolify reads a new application's compose file from its repository in the background; none before that. */
+const awaitsCompose = ({ raw }: PlatformRecord): boolean =>
+  "docker_compose_raw" in raw && (raw["docker_compose_raw"] ?? "") === ""
+
+/** Refusal of a domain because of that, also for tokens that may not read the file. */
+const isRefusedForNow = ({ words }: PlatformRefused) => /without docker_compose_raw/i.test(words)
+
+const notLoaded = new PlatformRefused({
+  upstream: 422,
+  words:
+    "Coolify has not loaded the compose file from the repository yet, and takes no domain before that. It does so after " +
+    "the creation, or with a deployment: look there for its error if this stays, and run the upsert again"
+})
+
+const loadingTime = Schedule.intersect(Schedule.spaced("2 seconds"), Schedule.recurs(15))
+
+/** True if Coolify has stored an address for a service, under this name or the one that it writes. */
+const hasAddress = (app: PlatformRecord, service: string, url: string): boolean =>
+  parseServiceDomains(app.raw["docker_compose_domains"]).some(({ domain, name }) =>
+    findService(name, [service]) === service && domain.split(",").includes(url)
+  )
 
 interface ApplicationCalls {
   readonly application: (uuid: string) => PlatformCall<PlatformRecord>
   readonly patch: (uuid: string, body: AppFields) => PlatformCall<unknown>
 }
 
+const toNotLoaded = <E extends PlatformFailure | SettingsError>(error: E) =>
+  error._tag === "PlatformRefused" && isRefusedForNow(error) ? notLoaded : error
+
+/** Field that gives a service an address; the other services keep theirs. */
+const serviceAddress = (app: PlatformRecord, service: string, url: string): AppFields => ({
+  docker_compose_domains: withServiceDomain(
+    parseServiceDomains(app.raw["docker_compose_domains"]),
+    service,
+    url,
+    servicesOf(app)
+  )
+})
+
+/** Reads an address back: Coolify answers 200 where it sets nothing. */
+const checkAddress = ({ application }: ApplicationCalls, uuid: string, service: string, url: string) =>
+  Effect.flatMap(application(uuid), (app) =>
+    hasAddress(app, service, url)
+      ? Effect.void
+      : new PlatformRefused({
+        upstream: 422,
+        words:
+          `Coolify took ${url} for the service ${quoteInput(service)} and did not set it: look whether its compose ` +
+          "file has that service, and correct \"service\" in the entry of platform.json"
+      }))
+
+/** Sets an address of a compose stack, as soon as Coolify knows its services. An address cannot be removed by an empty one. */
+const setServiceAddress = (
+  calls: ApplicationCalls,
+  uuid: string,
+  url: string,
+  given: string | undefined
+): PlatformCall<void> =>
+  Effect.gen(function*() {
+    const app = yield* calls.application(uuid)
+    if (awaitsCompose(app)) {
+      // A creation takes the address before Coolify knows the services.
+      return given !== undefined && hasAddress(app, given, url) ? undefined : yield* notLoaded
+    }
+    const service = yield* serviceOf(app, given)
+    if (hasAddress(app, service, url)) return
+    yield* calls.patch(uuid, serviceAddress(app, service, url))
+    yield* checkAddress(calls, uuid, service, url)
+  }).pipe(
+    Effect.mapError(toNotLoaded),
+    Effect.retry({ schedule: loadingTime, while: (error) => error === notLoaded })
+  )
+
 /** Calls that set addresses: a compose stack has one for each service, any other application has a single one. */
 const makeCoolifyDomains = (
-  { application, patch }: ApplicationCalls
+  calls: ApplicationCalls
 ): Pick<Platform["Type"], "setDomain" | "updateApplication"> => ({
   updateApplication: (uuid, fields) =>
     Effect.gen(function*() {
-      if (address(fields) === undefined) return yield* patch(uuid, toCoolify(fields))
+      const { application, patch } = calls
+      const url = address(fields)
+      if (url === undefined) return yield* patch(uuid, toCoolify(fields))
       const app = yield* application(uuid)
       if (!isCompose(fields["build_pack"] ?? app.build_pack)) return yield* patch(uuid, toCoolify(fields))
       const { domains: _, fqdn: __, ...others } = fields
-      const body = { ...toCoolify(others), ...yield* composeAddress(app, address(fields)) }
-      return Object.keys(body).length === 0 ? null : yield* patch(uuid, body)
-    }),
+      if (!Predicate.isString(url) || url === "") {
+        return Object.keys(others).length === 0 ? null : yield* patch(uuid, toCoolify(others))
+      }
+      const service = yield* serviceOf(app, undefined)
+      const changed = yield* patch(uuid, { ...toCoolify(others), ...serviceAddress(app, service, url) })
+      yield* checkAddress(calls, uuid, service, url)
+      return changed
+    }).pipe(Effect.mapError(toNotLoaded)),
   setDomain: ({ buildPack, uuid }, url, service) =>
     isCompose(buildPack)
-      ? application(uuid).pipe(
-        Effect.flatMap((app) => composeAddress(app, url, service)),
-        Effect.flatMap((fields) => patch(uuid, fields)),
-        Effect.asVoid
-      )
-      : Effect.asVoid(patch(uuid, { domains: url }))
+      ? setServiceAddress(calls, uuid, url, service)
+      : Effect.asVoid(calls.patch(uuid, { domains: url }))
 })
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
@@ -278,13 +356,18 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
     applications,
     application,
     declared: ({ uuid }, wanted) => application(uuid, wanted),
-    createApplication: (fields) =>
+    createApplication: (fields, served) =>
       Effect.map(
         send({
           method: "POST",
           path: ["applications", "private-deploy-key"],
-          // An address generated by Coolify cannot be removed from a compose stack again.
-          body: { ...toCoolify(fields), autogenerate_domain: false }
+          body: {
+            ...toCoolify(fields),
+            // An address generated by Coolify cannot be removed from a compose stack again.
+            autogenerate_domain: false,
+            // A change of it is refused until the compose file is loaded; the creation takes it at once.
+            ...served === undefined ? {} : { docker_compose_domains: [{ name: served.service, domain: served.url }] }
+          }
         }),
         toNeutral
       ),

@@ -63,7 +63,7 @@ export const parseServiceDomains = (value: unknown): ReadonlyArray<ServiceDomain
 const plainName = (name: string) => name.replaceAll(/[-.]/g, "_")
 
 /** The service that a name means: Coolify up to 4.2 writes `web-api` back as `web_api`. */
-const findService = (name: string, services: ReadonlyArray<string>): string =>
+export const findService = (name: string, services: ReadonlyArray<string>): string =>
   services.includes(name) ? name : services.find((service) => plainName(service) === plainName(name)) ?? name
 
 /**

@@ -86,6 +86,41 @@ describe("an own route with what others added to it", () => {
     )
   })
 
+  it("is read and changed alike in whatever case its keys and matchers are written, as Traefik reads them", () => {
+    const cases = [(key: string) => key.toUpperCase(), (key: string) => key.toLowerCase(), (key: string) => key]
+    const keys =
+      /(?<=^[ -]*)(?:http|routers|services|middlewares|rule|service|loadBalancer|servers|url)(?=:\s)|\bHost(?=\()/gm
+    fc.assert(
+      fc.property(decorations, fc.array(fc.nat(2), { minLength: 7, maxLength: 7 }), (with_, picks) => {
+        const spell = (text: string) => {
+          let at = 0
+          return text.replaceAll(keys, (key) => cases[picks[at++ % picks.length] ?? 0]?.(key) ?? key)
+        }
+        const before = decorated(with_)
+        const moved = { ...app, domain: "new.example.com", port: 2099 }
+        const edited = textOf(ensureRoute(before, moved, owner))
+        const odd = spell(before)
+        expect(textOf(ensureRoute(odd, app, owner))).toBe("domain_routed")
+        // The additions have no keys of Traefik's, so that the keys are the same ones in both.
+        const mended = odd.replaceAll(target, "10.0.0.5:2099").replaceAll(/app\.example\.com(?!\.evil)/gi, moved.domain)
+        expect(textOf(ensureRoute(odd, moved, owner))).toBe(mended)
+        expect(spell(edited)).toBe(mended)
+        const { routeName } = app
+        const removed = deleteRoute(odd, routeName)
+        expect([Either.isRight(removed), Either.isRight(deleteRoute(before, routeName))]).toEqual([true, true])
+      }),
+      { numRuns: inPart(200, 40) }
+    )
+  })
+
+  it("gets its entries into sections in whatever case their names are written", () => {
+    const odd = plainFile.replace("http:\n  routers:", "HTTP:\n  Routers:").replace("  services:", "  SERVICES:")
+    const added = textOf(ensureRoute(odd, app, owner))
+    expect(added).toContain(routersOf("app", app.domain))
+    expect(added.match(/routers:|services:/gi)).toEqual(["Routers:", "SERVICES:"])
+    expect(textOf(deleteRoute(added, "app"))).toBe(odd)
+  })
+
   it("gets what it lacks, and nothing that was taken out of it", () => {
     const without = mine.replace(/ {4}app-http:\n(?: {6}.*\n)+/, "")
     expect(textOf(ensureRoute(without, { ...app, port: 2099 }, owner))).toBe(without.replace(target, "10.0.0.5:2099"))
@@ -190,5 +225,41 @@ describe("an entry with lines that an editor commented out", () => {
     const text = mine.replace("    app-http:\n", "    # the other one\n    app-http:\n")
     const before = text.replace("    blog-http:\n", "    # of the blog\n    blog-http:\n")
     expect(textOf(deleteRoute(before, "app"))).toContain("    # of the blog\n")
+  })
+})
+
+describe("an own route whose requests are shared out", () => {
+  const forms = [
+    [
+      "weighted",
+      "weighted:\n        services:\n          - { name: app-v1, weight: 9 }\n          - name: app-v2@file\n"
+    ],
+    ["fail-over", "failover:\n        service: app-v1\n        fallback: app-v2\n"],
+    ["hashed", "highestRandomWeight:\n        services:\n          - name: app-v1\n          - name: app-v2\n"]
+  ] as const
+  const parts = serviceOf("app-v1", target) + serviceOf("app-v2", "10.0.0.5:2008")
+  const sharing = (form: string) => mine.replace(serviceOf("app", target), `    app:\n      ${form}${parts}`)
+
+  it.each(forms)("leads there by any of its parts (%s), and a new address goes to its own", (_, form) => {
+    const text = sharing(form)
+    expect(textOf(ensureRoute(text, app, owner))).toBe("domain_routed")
+    expect(textOf(ensureRoute(text, { ...app, port: 2008 }, owner))).toBe("domain_routed")
+    expect(textOf(ensureRoute(text, { ...app, port: 2099 }, owner))).toBe(text.replace(target, "10.0.0.5:2099"))
+    const used = `${text}    other:\n      weighted:\n        services:\n          - name: app-v1\n`
+    expect(reasonOf(ensureRoute(used, { ...app, port: 2099 }, owner))).toContain(
+      "its service \"app-v1\" is also used by \"other\""
+    )
+  })
+
+  it("does not lead to a mirror, to what has no weight, or in circles", () => {
+    const copies = sharing("mirroring:\n        service: app-v2\n        mirrors:\n          - name: app-v1\n")
+    const none = sharing(
+      "weighted:\n        services:\n          - { name: app-v1, weight: 0 }\n          - name: app-v2\n"
+    )
+    const circle = sharing("weighted:\n        services:\n          - name: app\n          - name: app-v2\n")
+    for (const text of [copies, none, circle]) {
+      expect(textOf(ensureRoute(text, { ...app, port: 2008 }, owner))).toBe("domain_routed")
+      expect(reasonOf(ensureRoute(text, app, owner))).toContain("10.0.0.5:2008")
+    }
   })
 })
