@@ -79,8 +79,8 @@ const cases: ReadonlyArray<Case> = [
       ...created,
       `GET ${app}/envs`,
       `POST ${app}/envs`,
+      // The creation has brought the address, which is read back.
       `GET ${app}`,
-      `PATCH ${app} docker_compose_domains`,
       ...deployed,
       ...hooked
     ]

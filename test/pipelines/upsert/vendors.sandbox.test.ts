@@ -421,11 +421,33 @@ describe.each(inTurn(named, 0))("with %s alone", (vendor) => {
   live(
     "asks for the compose service that a domain belongs to",
     {
+      coolify: { composeFile: "services:\n  web: {}\n  worker: {}\n" },
       files: declaring({ name: "shop", buildpack: "composestack", domain: "shop.example.com", server: "localhost" })
     },
     Effect.gen(function*() {
       const error = yield* Effect.flip(upsertApp(request))
       expect([error.step, error.message]).toEqual(["route", expect.stringContaining("\"service\"")])
+    })
+  )
+
+  live(
+    "does not take the service of a domain for one that the compose file lacks",
+    {
+      coolify: { composeFile: "services:\n  web: {}\n  worker: {}\n" },
+      files: declaring({
+        name: "shop",
+        buildpack: "composestack",
+        domain: "shop.example.com",
+        server: "localhost",
+        service: "wep"
+      })
+    },
+    Effect.gen(function*() {
+      const { message, step } = yield* Effect.flip(upsertApp(request))
+      expect([step, message]).toEqual([
+        "route",
+        expect.stringMatching(/has no service "wep", and would ignore a domain of it\. It has: web, worker\./)
+      ])
     })
   )
 
@@ -436,7 +458,7 @@ describe.each(inTurn(named, 0))("with %s alone", (vendor) => {
         applications: [{
           ...app,
           build_pack: "dockercompose",
-          docker_compose_raw: "services:\n  web: {}\n",
+          docker_compose_raw: "services:\n  api: {}\n  web: {}\n",
           docker_compose_domains: JSON.stringify({
             api: { domain: "https://api.test" },
             web: { domain: "https://old.test" }
@@ -446,7 +468,8 @@ describe.each(inTurn(named, 0))("with %s alone", (vendor) => {
     },
     Effect.gen(function*() {
       const platform = yield* Platform
-      yield* platform.updateApplication(app.uuid, { fqdn: "https://new.test", git_branch: "main" })
+      yield* platform.setDomain({ uuid: app.uuid, buildPack: "composestack" }, "https://new.test", "web")
+      yield* platform.updateApplication(app.uuid, { git_branch: "main" })
       expect(yield* platform.updateApplication(app.uuid, { domains: "" })).toBeNull()
       const { coolify } = yield* Vendors
       const stored = yield* Option.getOrThrow(coolify).state.app(app.uuid)
