@@ -52,6 +52,8 @@ export interface StoredHook {
 
 /** Initial contents of a git host: repositories as `owner/name`, with their hooks. */
 export interface GitHostSeed {
+  /** Former names of repositories with their present ones: requests for them are redirected. */
+  readonly renamed?: Readonly<Record<string, string>>
   readonly repositories?: Readonly<Record<string, ReadonlyArray<Partial<StoredHook>>>>
 }
 
@@ -257,7 +259,14 @@ const makeHookDouble = (
       part: "git host",
       authorization: Redacted.make(`token ${Redacted.value(options.token)}`),
       unauthorized: { status: 401, body: { message: "token is required" } },
-      handle: (request) => Effect.catchAll(answer(state, manner, request), (why) => Effect.succeed(refused(why)))
+      handle: (request) => {
+        const [api, version, repos, owner, name, ...more] = request.segments
+        const present = options.seed?.renamed?.[`${owner}/${name}`]
+        const location = [api, version, repos, present, ...more].join("/")
+        return present === undefined
+          ? Effect.catchAll(answer(state, manner, request), (why) => Effect.succeed(refused(why)))
+          : Effect.succeed({ status: 307, headers: { location: `/${location}` } })
+      }
     })
     return { ...double, token: options.token, state }
   })
@@ -335,5 +344,5 @@ export const makeGiteaDouble = ({ seed = {}, token }: GitHostDoubleOptions) => {
   const repositories = Object.entries(seed.repositories ?? {}).map(([name, hooks]) =>
     [name, hooks.map((hook) => ({ type: "gitea", ...hook }))] as const
   )
-  return makeHookDouble(gitea, { token, seed: { repositories: Object.fromEntries(repositories) } })
+  return makeHookDouble(gitea, { token, seed: { ...seed, repositories: Object.fromEntries(repositories) } })
 }

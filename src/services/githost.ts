@@ -13,6 +13,7 @@ import { pluralize } from "../schema/words.ts"
 import { describeRefusal } from "./platform/Platform.ts"
 import { uncancellable } from "./runs/Steps.ts"
 import { Settings, type SettingValues } from "./settings/Settings.ts"
+import { describeBasePath } from "./upstream/advice.ts"
 import { describeUnexpected, Upstream, type UpstreamCall } from "./upstream/Upstream.ts"
 
 /** A call to the git host. */
@@ -317,7 +318,15 @@ const make = Effect.gen(function*() {
           ...(body === undefined ? {} : { body }),
           ...(secrets === undefined ? {} : { secrets })
         }),
-        inDomainWords
+        (error) => {
+          const failure = inDomainWords(error)
+          const isMissing = error._tag === "UpstreamRefused" && error.upstream === 404
+          const isOdd = error._tag === "UpstreamUnavailable" && !error.transport
+          const place = isMissing || isOdd ? describeBasePath("gitHost.url", base, "") : undefined
+          return place === undefined
+            ? failure
+            : new GitHostUnavailable({ call: `${method} ${path.join("/")}`, reason: `${failure.message}. ${place}` })
+        }
       )
       return answer.body
     })

@@ -1,10 +1,12 @@
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect, Either, Option } from "effect"
 import { parsePreflight, preflightCommand } from "../../remote/deploy.ts"
 import { proxyAccessCommand, proxyAccessExit } from "../../remote/proxy.ts"
+import { PlatformRefused } from "../../schema/applications.ts"
 import { Disclosed } from "../../schema/basics.ts"
 import { type Finding, projectsFinding, settingsFinding } from "../../schema/overview.ts"
 import type { Server, ServerAccess } from "../../schema/servers.ts"
 import type { SettingName } from "../../schema/settings.ts"
+import { GitHostRefused } from "../../schema/webhooks.ts"
 import { GitHost } from "../../services/githost.ts"
 import { LocalFiles, readFreeDisk } from "../../services/local/LocalFiles.ts"
 import { resolveHomeDirectory } from "../../services/local/user.ts"
@@ -13,8 +15,10 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
+import { adviseRefusal } from "../../services/upstream/advice.ts"
 import { checkUnkeptDatabases } from "../backups/databases.ts"
-import { proxyLocation } from "../routes/proxyFile.ts"
+import { proxyLocation, readProxyText } from "../routes/proxyFile.ts"
+import { readProxy } from "../routes/proxyText.ts"
 import { describeDockerRefusal, findComposeFailure } from "../servers/servers.ts"
 import { checkTrust } from "../trust.ts"
 import { parseRepositoryName } from "../webhooks/hooks.ts"
@@ -246,17 +250,15 @@ interface Failure {
   readonly message: string
 }
 
-const fixOf = ({ _tag }: Failure): string => {
-  switch (_tag) {
+const fixOf = (failure: Failure): string => {
+  if (failure instanceof PlatformRefused || failure instanceof GitHostRefused) return adviseRefusal(failure)
+  switch (failure._tag) {
     case "SettingMissing":
       return "Set it to use this part of the service; the rest works without"
     case "AuthenticationFailed":
       return "Check the user name and the credentials of the server in the settings"
     case "ServerUnreachable":
       return "Check that the server is up, and its host and port in the settings"
-    case "PlatformRefused":
-    case "GitHostRefused":
-      return "Check the token and the address in the settings"
     case "RunStoreUnavailable":
       return "Mend what the detail says: the service records runs again by itself as soon as it can"
     case "SettingsInvalid":
@@ -307,7 +309,17 @@ const checkProxy = Effect.gen(function*() {
   const said = exit.stderr.trim()
   switch (exit.code) {
     case 0:
-      return { name, ok: true, detail: `${file} on "${server.name}" can be read and written` }
+      return Either.match(readProxy(yield* readProxyText({ file, server })), {
+        onLeft: (refusal) => ({
+          name,
+          ok: false,
+          detail: `${file} on "${server.name}" can be read and written, and not edited: ${
+            "reason" in refusal ? refusal.reason : refusal._tag
+          }`,
+          fix: "Mend the file, or let proxy.configFile name the YAML file of Traefik that has the routes"
+        }),
+        onRight: () => ({ name, ok: true, detail: `${file} on "${server.name}" can be read and written` })
+      })
     case proxyAccessExit.unreadable:
       return {
         name,

@@ -71,7 +71,19 @@ const danglingAlias = (document: Document): number | undefined => {
   return at
 }
 
+const mostOpening = 2_000
+
+/** True for a TOML file, which Traefik reads too: it begins with the name of a table, or with a key of one. */
+const isToml = (body: string) => {
+  const first = body.split("\n", mostOpening).find((text) => !isBlank(text.replace("\r", "")) && !isComment(text))
+  return first !== undefined && /^\s*(?:\[{1,2}[\w."-]+\]{1,2}\s*(?:#|$)|[\w."-]+\s*=)/.test(first)
+}
+
 const parse = (body: string): Either.Either<Document, Refusal> => {
+  if (isToml(body)) {
+    const reason = "it is TOML, and Berth edits YAML: write its routes into a YAML file, which Traefik reads beside it"
+    return Either.left(Refusal.Broken({ line: 1, reason }))
+  }
   const broken = (line: number, reason: string) => {
     const template = body.includes("{{") ? "; only a file that is YAML before its templates are run can be edited" : ""
     return Refusal.Broken({ line, reason: `it is not valid YAML here: ${reason}${template}` })

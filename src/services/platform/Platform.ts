@@ -15,6 +15,7 @@ import type { Finding } from "../../schema/overview.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { parseJson } from "../parsing.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { describeBasePath } from "../upstream/advice.ts"
 import { type Authentication, makeExcerpt, type Upstream, type UpstreamCall } from "../upstream/Upstream.ts"
 
 /** A call to the platform. */
@@ -122,6 +123,8 @@ export const listLimit = 32 * 1024 * 1024
 export interface PlatformProfile {
   /** Header that carries its token. */
   readonly authentication: Omit<Authentication, "token">
+  /** Path in which its address has to end; undefined if that is anybody's choice. */
+  readonly apiPath?: string
   /** Describes the body of a refusal, in neutral terms. */
   readonly refusal: (body: string) => string
   readonly operations: (connection: PlatformConnection) => Platform["Type"]
@@ -223,7 +226,7 @@ const asPlatformFailure = (error: UpstreamFailure): Failure => {
 export const makePlatformConnection = (
   settings: Settings["Type"],
   upstream: Upstream["Type"],
-  { authentication, refusal }: PlatformProfile
+  { apiPath, authentication, refusal }: PlatformProfile
 ): PlatformConnection => ({
   send: Effect.fn("Platform.send")(function*({ body, changes, limit, method, path, plain, query, secrets }) {
     const { get } = yield* settings.now
@@ -245,7 +248,17 @@ export const makePlatformConnection = (
         ...(body === undefined ? {} : { body }),
         ...(secrets === undefined ? {} : { secrets })
       }),
-      asPlatformFailure
+      (error) => {
+        const failure = asPlatformFailure(error)
+        const isMissing = error._tag === "UpstreamRefused" && (error.upstream === 404 || error.upstream === 405)
+        const isOdd = error._tag === "UpstreamUnavailable" && !error.transport
+        const place = apiPath === undefined || !(isMissing || isOdd)
+          ? undefined
+          : describeBasePath("platform.url", base, apiPath)
+        return place === undefined
+          ? failure
+          : new PlatformUnavailable({ call: `${method} ${path.join("/")}`, reason: `${failure.message}. ${place}` })
+      }
     )
     return answer.body
   }),

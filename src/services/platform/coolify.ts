@@ -10,6 +10,7 @@ import { Disclosed } from "../../schema/basics.ts"
 import type { Finding } from "../../schema/overview.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { pluralize, quoteInput } from "../../schema/words.ts"
+import { describeConflicts } from "../upstream/advice.ts"
 import {
   adoptSpelling,
   findService,
@@ -430,6 +431,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
 /** Coolify v4. Its address ends in `/api/v1`. */
 export const coolify: PlatformProfile = {
   authentication: { header: "authorization", scheme: "Bearer" },
-  refusal: (body) => toNeutralWords(describeRefusal(body)),
+  apiPath: "/api/v1",
+  refusal: (body) => describeConflicts(body) || toNeutralWords(describeRefusal(body)),
   operations
 }

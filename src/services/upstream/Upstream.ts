@@ -33,6 +33,7 @@ import { makeOnce } from "../limits.ts"
 import { isCredentialName, scrubText } from "../masking.ts"
 import { findExcessDepth } from "../parsing.ts"
 import { Settings } from "../settings/Settings.ts"
+import { describeRedirect } from "./advice.ts"
 
 /** Loads and makes the client on the first call: a start without upstream calls does not wait for it. */
 const loaded = Effect.flatMap(Effect.promise(() => import("./undici.ts")), ({ makeClient }) => makeClient)
@@ -347,12 +348,9 @@ const answerOf = (
     const text = yield* readAnswerText(name, response, call.limit)
     const unavailable = (reason: string) => new UpstreamUnavailable({ call: name, reason, transport: false })
     if (status >= 300 && status < 400) {
-      const target = headers["location"] ?? ""
-      const to = URL.canParse(target, call.base) ? new URL(target, call.base).origin : "another address"
-      return yield* unavailable(
-        `answered ${status}, a redirect to ${to}, which was not followed: ` +
-          "put the address that answers itself into the settings"
-      )
+      const url = name.slice(name.indexOf(" ") + 1)
+      const redirect = { url, base: call.base, location: headers["location"] ?? "" }
+      return yield* unavailable(`answered ${status}, ${shown(describeRedirect(redirect))}`)
     }
     if (status < 200 || status >= 300) {
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)

@@ -34,6 +34,8 @@ export interface VendorWorld extends Pick<MemoryWorld, "files" | "proxy" | "sett
   readonly gitHost?: GitHostSeed
   /** Features that only Coolify has. */
   readonly coolify?: CoolifySeed
+  /** Paths of the addresses in the settings; those of the vendors' APIs unless given. */
+  readonly paths?: { readonly platform?: string; readonly gitHost?: string }
   /** The token may read values and secrets, where the vendor knows such a permission. */
   readonly sensitive?: boolean
 }
@@ -123,10 +125,10 @@ export const vendorWorld = (vendor: Vendor, world: VendorWorld = {}) =>
         ...(without === undefined ? {} : { without }),
         settings: {
           "platform.profile": vendor === "neutral" ? "neutral" : "coolify",
-          "platform.url": vendor === "neutral" ? platform.url : `${platform.url}/api/v1`,
+          "platform.url": vendor === "neutral" ? platform.url : `${platform.url}${world.paths?.platform ?? "/api/v1"}`,
           "platform.webhookUrl": "https://platform.test",
           "gitHost.profile": vendor === "neutral" ? "neutral" : vendor === "coolify and gitea" ? "gitea" : "forgejo",
-          "gitHost.url": gitHost.url,
+          "gitHost.url": `${gitHost.url}${world.paths?.gitHost ?? ""}`,
           ...settings
         }
       })

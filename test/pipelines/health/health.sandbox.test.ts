@@ -161,6 +161,25 @@ describe("deep health", { timeout: 60_000 * patience }, () => {
       ])
     }))
 
+  it.scopedLive("does not call a proxy file fine that Berth cannot edit", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const { request } = yield* startService(world.settingsFile)
+      const line = Effect.map(
+        request("GET", "/api/health?deep=true"),
+        ({ body }) => dependenciesOf(body).find(({ name }) => name === "proxy file")
+      )
+      for (
+        const [text, reason] of [["[http.routers.app]\n  rule = \"x\"\n", /TOML/], [
+          "http: [\n",
+          /not valid YAML/
+        ]] as const
+      ) {
+        yield* must(() => writeFile(world.proxyFile, text))
+        expect(yield* line).toMatchObject({ ok: false, detail: expect.stringMatching(reason), fix: expect.any(String) })
+      }
+    }))
+
   it.scopedLive("has a line for everything, and changes nothing to write it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld

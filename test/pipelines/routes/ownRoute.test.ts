@@ -263,3 +263,18 @@ describe("an own route whose requests are shared out", () => {
     }
   })
 })
+
+describe("a TOML file", () => {
+  it.each([
+    "[http.routers.app]\n  rule = \"Host(`a`)\"\n",
+    "# routes\r\n\r\n  [[tls.certificates]] # x\r\n",
+    "http.routers.app.rule = \"x\"\n",
+    "[http]\n"
+  ])("is told as one: %j", (text) => {
+    expect(reasonOf(ensureRoute(text, app))).toContain("it is TOML")
+  })
+
+  it.each(["[http, tcp]\n", "a b = c\n", "http: {}\n", "# [http]\nhttp:\n  routers: {}\n"])("is not %j", (text) => {
+    expect(reasonOf(ensureRoute(text, app))).not.toContain("TOML")
+  })
+})
