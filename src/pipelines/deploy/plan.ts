@@ -47,6 +47,7 @@ import {
   type DeployTarget,
   planServiceChanges
 } from "./decide.ts"
+import { findStaleBuilds } from "./preflight.ts"
 
 /** Kinds of facts that a deploy plan is based on. */
 const deployFactKinds: FactKinds = {
@@ -309,6 +310,13 @@ export const planContainers = Effect.fn("planContainers")(function*(
       ...decision.keys.warnings,
       ...decision.references.warnings,
       ...warnings,
+      ...findStaleBuilds(
+        plan,
+        decision.archive,
+        decision.facts,
+        new Set(sent.map(({ name }) => name)),
+        server.name
+      ),
       ...describeApartContainers(decision.facts.apart),
       ...decision.secrets?.warnings ?? [],
       ...findUnkeptDatabases(plan.compose, plan.backups?.config),

@@ -8,7 +8,7 @@ import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.t
 import { isSecretFile } from "../../schema/secrets.ts"
 import type { SshError } from "../../schema/ssh.ts"
 import type { DockerUnusable, Stack } from "../../schema/stacks.ts"
-import { cut, quoteInput, suggestNearest } from "../../schema/words.ts"
+import { cut, pluralize, quoteInput, suggestNearest } from "../../schema/words.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { isImageName, normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
@@ -271,6 +271,38 @@ const bringsContext = ({ buildContext, name }: ComposeService, { compose, files 
   const dockerfile = build === undefined ? "Dockerfile" : findDockerfile(build)
   const wanted = dockerfile === undefined ? undefined : joinRelative("", dockerfile)
   return wanted === undefined || files.some((file) => file.name === wanted)
+}
+
+/**
+ * Warnings about images that stay as they are although files change that they were built from: Compose on a server builds
+ * those that are missing, and no others.
+ * @param changed names of files that are sent
+ */
+export const findStaleBuilds = (
+  plan: DeployPlan,
+  archive: Option.Option<ImageArchive>,
+  { imageIds }: Pick<ServerFacts, "imageIds">,
+  changed: ReadonlySet<string>,
+  server: string
+): ReadonlyArray<string> => {
+  const isArchived = isFromArchive(plan, archive)
+  const read = new Set([...plan.compose.fileNames, ...plan.envFiles])
+  return plan.compose.services.flatMap((service) => {
+    const { buildContext, builds, image, name, runs } = service
+    const isThere = image !== undefined && imageIds.has(image) && !isArchived(image)
+    if (!builds || !runs || !isThere || buildContext === undefined || !bringsContext(service, plan)) return []
+    const [file, ...others] = [...changed].filter((each) =>
+      buildContext === "." ? !read.has(each) : each.startsWith(`${buildContext}/`)
+    )
+    if (file === undefined) return []
+    const more = others.length === 0 ? "" : ` and ${pluralize(others.length, "other file")}`
+    return [
+      `the image of ${name} is not built anew, although ${
+        cut(file)
+      }${more} changed: Compose on "${server}" builds only what ` +
+      `is missing. Build it here (berth deploy --build), or there ("build": {"at": "target"} in ${containerConfigName})`
+    ]
+  })
 }
 
 type ComposeFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "imageIds">

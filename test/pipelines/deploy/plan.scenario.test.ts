@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { formatBytes } from "../../../src/schema/words.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
@@ -147,6 +147,23 @@ describe("a plan with an image for another processor", () => {
       )
       expect(yield* asked).toEqual([])
       expect(contents(home)).toEqual(before)
+    }), 60_000 * patience)
+})
+
+describe("a plan of a service that the server builds", () => {
+  it.scopedLive("warns that files change from which its image is not built anew", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, directory, planned } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      rmSync(join(directory, "shop.tar"))
+      mkdirSync(join(directory, "web"))
+      writeFileSync(join(directory, "web/index.html"), "two")
+      writeFileSync(join(directory, "container.json"), "{ \"files\": [\"web\"] }")
+      writeFileSync(join(directory, "compose.yml"), "services:\n  web:\n    image: shop:latest\n    build: ./web\n")
+      expect((yield* planned).warnings).toContainEqual(
+        expect.stringMatching(/^the image of web is not built anew, although web\/index\.html changed: /)
+      )
     }), 60_000 * patience)
 })
 

@@ -165,18 +165,16 @@ describe("deep health", { timeout: 60_000 * patience }, () => {
     Effect.gen(function*() {
       const world = yield* makeWorld
       const { request } = yield* startService(world.settingsFile)
-      const line = Effect.map(
-        request("GET", "/api/health?deep=true"),
-        ({ body }) => dependenciesOf(body).find(({ name }) => name === "proxy file")
-      )
-      for (
-        const [text, reason] of [["[http.routers.app]\n  rule = \"x\"\n", /TOML/], [
-          "http: [\n",
-          /not valid YAML/
-        ]] as const
-      ) {
+      const odd = [["[http.routers.app]\n  rule = \"x\"\n", /TOML/], ["http: [\n", /not valid YAML/]] as const
+      for (const [text, reason] of odd) {
         yield* must(() => writeFile(world.proxyFile, text))
-        expect(yield* line).toMatchObject({ ok: false, detail: expect.stringMatching(reason), fix: expect.any(String) })
+        const { body } = yield* request("GET", "/api/health?deep=true")
+        expect(dependenciesOf(body)).toContainEqual(expect.objectContaining({
+          name: "proxy file",
+          ok: false,
+          detail: expect.stringMatching(reason),
+          fix: expect.any(String)
+        }))
       }
     }))
 

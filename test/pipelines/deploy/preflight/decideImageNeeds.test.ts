@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { decideImageNeeds, type DeployPlan } from "../../../../src/pipelines/deploy/preflight.ts"
+import { decideImageNeeds, type DeployPlan, findStaleBuilds } from "../../../../src/pipelines/deploy/preflight.ts"
 import type { ComposeService } from "../../../../src/pipelines/projects/compose.ts"
 import type { PullPolicy } from "../../../../src/schema/deploys.ts"
 
@@ -177,5 +177,38 @@ describe("the images that a stack needs beside its archive", () => {
         "of the project: docker-compose 1.29.2 on \"Main\" refuses it. Move it into the project"
       ]
     })
+  })
+})
+
+describe("an image that the server has built", () => {
+  const built = (buildContext: string) => service({ name: "own", builds: true, buildContext, image: "own" })
+  const facts = { imageIds: new Map([["own", "sha256:1"]]) }
+  const told = (context: string, changed: ReadonlyArray<string>, archive = holding("shop:latest"), known = facts) =>
+    findStaleBuilds(
+      {
+        ...plan([built(context)], tar),
+        files: ["Dockerfile", ...changed].map((name) => ({ name, path: `/p/${name}`, size: 1, mode: "644" as const })),
+        envFiles: [".env"]
+      },
+      archive,
+      known,
+      new Set(changed),
+      "Main"
+    )
+
+  it("is a warning where files of its directory change, since Compose does not build it anew", () => {
+    expect(told("web", ["web/index.html", "web/b", "web/c", "other"])).toEqual([
+      "the image of own is not built anew, although web/index.html and 2 other files changed: Compose on \"Main\" builds only " +
+      "what is missing. Build it here (berth deploy --build), or there (\"build\": {\"at\": \"target\"} in container.json)"
+    ])
+    expect(told(".", ["app.js"])[0]).toContain("although app.js changed")
+  })
+
+  it("is none where nothing of it changes, where it comes in the archive, or where it is missing", () => {
+    expect(told("web", ["webs/a"])).toEqual([])
+    expect(told(".", ["compose.yml", ".env"])).toEqual([])
+    expect(told("web", ["web/a"], holding("own:latest"))).toEqual([])
+    expect(told("web", ["web/a"], undefined, { imageIds: new Map() })).toEqual([])
+    expect(told("../web", ["web/a"])).toEqual([])
   })
 })
