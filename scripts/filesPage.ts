@@ -56,7 +56,8 @@ and has no default is a warning of the plan.
 
 ## Image archives
 
-The newest \`*.tar\` of the directory, as \`docker save\` writes it, is what a deploy loads. [Deploys](deploy.md) tells the rest.
+The newest \`*.tar\` of the directory is what a deploy loads: as \`docker save\` writes it, \`podman save\`, Buildx (\`--output type=docker\` and
+\`type=oci\`), Skopeo or crane. [Deploys](deploy.md) tells the rest, and [which forms](deploy.md#forms-of-an-archive) there are.
 `
 
 const file = fileURLToPath(new URL("../docs/files.md", import.meta.url))

@@ -11,7 +11,7 @@ import { Platform } from "../services/platform/Platform.ts"
 import { bridgePorts, isBridgePort, Settings } from "../services/settings/Settings.ts"
 import { execute, type Ssh } from "../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../services/upstream/Upstream.ts"
-import { findHostPort } from "./applications/applications.ts"
+import { findHostPort, highestPort, parseHostPorts } from "./applications/applications.ts"
 import { readProjectText } from "./projects/files.ts"
 import { parseEnv, resolveEnvValues } from "./projects/interpolate.ts"
 import { proxyLocation, readProxyText } from "./routes/proxyFile.ts"
@@ -75,20 +75,6 @@ const mergePortUses = (all: ReadonlyArray<PortUses>): PortUses => ({
   uses: all.flatMap(({ uses }) => uses),
   unread: all.flatMap(({ unread }) => unread)
 })
-
-const highestPort = 65535
-
-/**
- * Ports of the host that a value names: one, a range, or either as Compose publishes it (`127.0.0.1:2044`, `2044:80/tcp`),
- * perhaps in quotes.
- */
-export const parseHostPorts = (value: string): ReadonlyArray<number> => {
-  const text = value.trim().replace(/^(["'])(.*)\1$/, "$2").trim()
-  const published = text.replace(/^(?:\[[^\]]*\]|\d{1,3}(?:\.\d{1,3}){3}):/, "")
-  const [, from, to] = /^(\d+)(?:-(\d+))?/.exec(published) ?? []
-  const [first, last] = [Number(from ?? 0), Number(to ?? from ?? 0)]
-  return first < 1 || first > highestPort ? [] : Arr.range(first, Math.min(last, highestPort))
-}
 
 /** Port of an application. Ignores an application whose variables cannot be read; fails if the port is hidden. */
 const usesOfApp = ({ name, uuid }: PlatformRecord) =>

@@ -12,7 +12,8 @@ import {
   makeBareApp,
   makeEnvTwins,
   redactApp,
-  redactEnv
+  redactEnv,
+  withoutUnknownDomains
 } from "./coolifyRecords.ts"
 import {
   decodeRequestBody,
@@ -95,7 +96,7 @@ const makeCoolifyState = (seed: CoolifySeed = {}) =>
     const { composeFile = "services:\n  web: {}\n", loadsAfter = 0 } = seed
     const load = (app: CoolifyApp): CoolifyApp =>
       app.build_pack === "dockercompose" && app.docker_compose_raw === null
-        ? { ...app, docker_compose_raw: composeFile }
+        ? withoutUnknownDomains({ ...app, docker_compose_raw: composeFile })
         : app
 
     return {

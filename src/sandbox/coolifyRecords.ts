@@ -173,6 +173,16 @@ export const dropUnknownServices = (app: CoolifyApp, changes: CoolifyChanges): C
   return kept.length === 0 ? others : { ...others, docker_compose_domains: kept }
 }
 
+/** Stack whose compose file has been loaded: domains of services that it lacks go. */
+export const withoutUnknownDomains = (app: CoolifyApp): CoolifyApp => {
+  const known = servicesIn(app.docker_compose_raw ?? "").map((name) => name.replaceAll(/[-.]/g, "_"))
+  const domains = Object.entries(Object(JSON.parse(app.docker_compose_domains ?? "{}")))
+    .filter(([name]) => known.includes(name))
+  return app.docker_compose_domains === null
+    ? app
+    : { ...app, docker_compose_domains: JSON.stringify(Object.fromEntries(domains)) }
+}
+
 /** Fields whose form in an update differs from the stored one. */
 const reworded = ["docker_compose_domains", "settings"]
 

@@ -323,8 +323,9 @@ const make = Effect.gen(function*() {
           const isMissing = error._tag === "UpstreamRefused" && error.upstream === 404
           const isOdd = error._tag === "UpstreamUnavailable" && !error.transport
           const place = isMissing || isOdd ? describeBasePath("gitHost.url", base, "") : undefined
-          return place === undefined
-            ? failure
+          if (place === undefined) return failure
+          return failure._tag === "GitHostRefused"
+            ? new GitHostRefused({ upstream: failure.upstream, words: `${failure.words}. ${place}` })
             : new GitHostUnavailable({ call: `${method} ${path.join("/")}`, reason: `${failure.message}. ${place}` })
         }
       )

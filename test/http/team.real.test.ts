@@ -38,8 +38,10 @@ const stage = (script: string, takeOver = "60 seconds") =>
         Effect.map(Layer.build(inProcess(file, { door: "cli" })), Context.get(Berth))),
       build: ({ request }: Service, headers: Readonly<Record<string, string>> = {}) =>
         request("POST", "/api/container/build", { projectPath: join(root, "app") }, headers),
-      times: () =>
-        readFileSync(join(root, "app", "built"), "utf8").split("\n").length - 1
+      times: () => {
+        const file = join(root, "app", "built")
+        return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0
+      }
     }
   })
 
@@ -227,6 +229,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
           )
           const id = yield* running
           const waiting = String(json((yield* build(one, isAsync)).body)["id"])
+          yield* soon(() => times() === 1)
           yield* Effect.acquireRelease(postgres.stop, () => postgres.start)
           const answer = yield* Fiber.join(caller)
           expect([answer.status, answer.text]).toEqual([503, expect.stringContaining(`ask for run ${id}`)])

@@ -89,6 +89,30 @@ export const relayAnswer = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Ef
 export const findHostPort = (envs: ReadonlyArray<AppEnv>): Option.Option<AppEnv> =>
   Option.fromNullable(envs.findLast(({ key, record }) => key === hostPortKey && record["is_preview"] !== true))
 
+/** Highest port that there is. */
+export const highestPort = 65535
+
+/** Most ports of a range that count. */
+const mostPorts = 1_000
+
+/**
+ * Ports of the host that a value names: one, a range, or either as Compose publishes it (`127.0.0.1:2044`, `2044:80/tcp`),
+ * perhaps in quotes.
+ */
+export const parseHostPorts = (value: string): ReadonlyArray<number> => {
+  const text = value.trim().replace(/^(["'])(.*)\1$/, "$2").trim()
+  const published = text.replace(/^(?:\[[^\]]*\]|\d{1,3}(?:\.\d{1,3}){3}):/, "")
+  const [, from, to] = /^(\d+)(?:-(\d+))?/.exec(published) ?? []
+  const [first, last] = [Number(from ?? 0), Number(to ?? from ?? 0)]
+  return first < 1 || first > highestPort ? [] : Array.range(first, Math.min(last, highestPort, first + mostPorts - 1))
+}
+
+/** True if a value of the port variable names this port alone, in whatever notation. */
+export const namesPort = (value: string, port: number): boolean => {
+  const [only, ...others] = parseHostPorts(value)
+  return only === port && others.length === 0
+}
+
 const appsAtOnce = 16
 
 const hostPortText = (envs: ReadonlyArray<AppEnv>): Option.Option<string> =>

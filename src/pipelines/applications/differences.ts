@@ -15,6 +15,7 @@ import {
   listUpsertFields,
   listWrittenFields,
   listWrittenForBuildPack,
+  namesPort,
   readLiveValue,
   type RecordValue,
   requestedKeys,
@@ -121,7 +122,16 @@ const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> =>
 const portRows = (plan: AppPlan, envs: ReadonlyArray<AppEnv>): ReadonlyArray<Row> => {
   const local = Option.match(plan.port, { onNone: () => "", onSome: String })
   return Option.match(findHostPort(envs), {
-    onSome: ({ value }) => [row(port, local, value)],
+    // The same port in another notation, such as one with an address, is no difference.
+    onSome: ({ value }) => [
+      row(
+        port,
+        local,
+        Disclosed.$is("Known")(value) && Option.exists(plan.port, (number) => namesPort(value.value, number))
+          ? known(local)
+          : value
+      )
+    ],
     onNone: () => local === "" ? [] : [row(port, local, known(notSet))]
   })
 }

@@ -1,4 +1,4 @@
-import { Array, Option } from "effect"
+import { type Array, Option } from "effect"
 import { containerConfigName } from "../../schema/projects.ts"
 import { cut } from "../../schema/words.ts"
 import { isImageName, normalizeImageName } from "../../services/ssh/Ssh.ts"
@@ -46,20 +46,33 @@ const runsOn = (platform: string, there: string): boolean => {
   return itsOs === os && (its === architecture || architectures[architecture]?.includes(its) === true)
 }
 
+/** Images that stand for one, each for a platform of its own: those of one entry of an index, or of one name. */
+const groupByImage = (images: ReadonlyArray<ArchiveImage>): ReadonlyArray<Array.NonEmptyArray<ArchiveImage>> => {
+  const groups: Array<Array.NonEmptyArray<ArchiveImage>> = []
+  const groupOf = new Map<string, Array.NonEmptyArray<ArchiveImage>>()
+  for (const image of images) {
+    const keys = [image.root ?? image.configId, ...image.repoTags]
+    const known = keys.map((key) => groupOf.get(key)).find((group) => group !== undefined)
+    const group: Array.NonEmptyArray<ArchiveImage> = known ?? [image]
+    if (known === undefined) groups.push(group)
+    else known.push(image)
+    for (const key of keys) groupOf.set(key, group)
+  }
+  return groups
+}
+
 /**
- * Keeps of the images of one name, which an OCI layout may hold for several platforms, the one that a server runs; the
- * first one if it runs none.
+ * Keeps of the images that an OCI layout holds for several platforms the one that a server runs; the first one if it runs
+ * none.
  * @param there `os/architecture` of the server; empty if unknown
  */
 export const chooseForPlatform = (archive: ImageArchive, there: string): ImageArchive => {
   if (archive.images.length < 2 || archive.form === "docker") return archive
-  const groups = Array.groupBy(archive.images, ({ configId, repoTags }) => repoTags[0] ?? configId)
-  const images = Object.values(groups).map(([first, ...others]): ArchiveImage => {
-    const all = [first, ...others]
-    return all.find(({ platform }) => platform === there) ?? all.find(({ platform }) => runsOn(platform, there)) ??
-      first
-  })
-  return { ...archive, images: archive.images.filter((image) => images.includes(image)) }
+  const images = groupByImage(archive.images).map((group) =>
+    group.find(({ platform }) => platform === there) ?? group.find(({ platform }) => runsOn(platform, there)) ??
+      group[0]
+  )
+  return { ...archive, images }
 }
 
 /**

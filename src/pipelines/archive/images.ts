@@ -18,6 +18,7 @@ import {
   formatBlobName,
   type ImageLayout,
   type IndexRoot,
+  type ListedImage,
   listIndexedImages,
   memberText,
   readIndexRoots
@@ -158,6 +159,8 @@ export interface ArchiveImage extends LocatedImage {
   readonly layers: ReadonlyArray<ArchiveLayer>
   /** `os/architecture`, with `/variant` if the architecture has several variants. */
   readonly platform: string
+  /** Digest of its entry in the index of an OCI layout, which it may share with images of other platforms. */
+  readonly root?: string
 }
 
 /**
@@ -278,7 +281,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   }
   // Counted before they are listed: an index may name one long manifest many times.
   if (isLayout) yield* refuseTooMany(roots.flatMap(({ images }) => images.map(({ layers }) => layers.length)))
-  const manifest = isLayout
+  const manifest: ReadonlyArray<ListedImage> = isLayout
     ? listIndexedImages(roots)
     : yield* decode(decodeManifestList, manifestName, json.get(manifestName) ?? new Uint8Array())
   yield* refuseTooMany(manifest.map(({ Layers }) => Layers?.length ?? 0))
@@ -302,7 +305,14 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
         }))
       const configId = `sha256:${computeSha256(config)}`
       const located = locate({ members: named, json }, roots, { config, configId, layers }, digests)
-      return { configId, repoTags: entry.RepoTags ?? [], layers, platform: platformOf(platform), ...located }
+      return {
+        configId,
+        repoTags: entry.RepoTags ?? [],
+        layers,
+        platform: platformOf(platform),
+        ...located,
+        ...entry.root === undefined ? {} : { root: entry.root }
+      }
     }))
   return { path, form: isLayout ? "oci" : "docker", gzip, members, images } satisfies ImageArchive
 })

@@ -1,6 +1,7 @@
 import { Array, Option, Schema } from "effect"
 import { capacity } from "../../schema/basics.ts"
 import { decodeJson } from "../../services/parsing.ts"
+import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import type { TarMember } from "./tar.ts"
 
 /** Points to a blob: a manifest, an index, an image config or a layer. */
@@ -92,7 +93,8 @@ export const decodeOnce = <A>(decode: (digest: string) => A) => {
  */
 const nameOf = ({ annotations }: typeof DescriptorFields.Type): string => {
   const reference = annotations?.["org.opencontainers.image.ref.name"] ?? ""
-  return annotations?.["io.containerd.image.name"] ?? (/[/:]/.test(reference) ? reference : "")
+  const name = annotations?.["io.containerd.image.name"] ?? (/[/:]/.test(reference) ? reference : "")
+  return name === "" ? "" : normalizeImageName(name)
 }
 
 const pointTo = ({ digest, mediaType, size }: Descriptor): Descriptor => ({ mediaType, digest, size })
@@ -147,6 +149,8 @@ export interface ListedImage {
   readonly Config: string
   readonly Layers: ReadonlyArray<string> | null
   readonly RepoTags?: ReadonlyArray<string> | null | undefined
+  /** Digest of the entry of `index.json` that it comes from, without `manifest.json`. */
+  readonly root?: string
 }
 
 /** Images of an archive without `manifest.json`, each with all of its names; of several platforms, one for each. */
@@ -157,6 +161,7 @@ export const listIndexedImages = (roots: ReadonlyArray<IndexRoot>): ReadonlyArra
   }
   return Array.dedupeWith(roots, (one, other) => one.root.digest === other.root.digest).flatMap(({ images, root }) =>
     images.map(({ config, layers }) => ({
+      root: root.digest,
       Config: formatBlobName(config.digest),
       RepoTags: [...names.get(root.digest) ?? []],
       Layers: layers.map(({ digest }) => formatBlobName(digest))

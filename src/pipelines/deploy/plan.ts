@@ -185,9 +185,12 @@ const fileChanges = ({ facts, plan }: DeployDecision, { sha256 }: ProjectDigests
   ...listEnvFileNames(plan, facts).gone.map((name): PlannedFile => ({ name, change: "removed", bytes: 0 }))
 ]
 
-const archiveWarnings = ({ archive, plan, toPull }: DeployDecision): ReadonlyArray<string> =>
+const archiveWarnings = ({ archive, plan, toPull, unreadForm }: DeployDecision): ReadonlyArray<string> =>
   plan.archive === undefined || Option.isSome(archive)
     ? describeNamelessImages(plan.archive?.name ?? "", archive, toPull)
+    // No Docker loads one that holds files, which is an obstacle.
+    : unreadForm === "files"
+    ? []
     : [`${plan.archive.name} is of a form that cannot be read: all of it is sent, and what it changes is unknown`]
 
 /** Databases, recognised by their images, that no item of `backups` keeps: warnings in words. */

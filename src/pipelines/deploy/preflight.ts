@@ -1,5 +1,5 @@
 import { Path } from "@effect/platform"
-import { type Duration, Effect, Either, Option } from "effect"
+import { type Duration, Effect, Either, Option, Predicate } from "effect"
 import type { OccupiedPorts, PortRange, ServerFacts } from "../../remote/deploy.ts"
 import type { BackupConfig } from "../../schema/backupConfig.ts"
 import type { OnUnhealthy, PullPolicy } from "../../schema/deploys.ts"
@@ -273,6 +273,13 @@ const bringsContext = ({ buildContext, name }: ComposeService, { compose, files 
   return wanted === undefined || files.some((file) => file.name === wanted)
 }
 
+const listAlwaysBuilt = (services: unknown): ReadonlyArray<string> =>
+  Predicate.isRecord(services)
+    ? Object.entries(services).flatMap(([name, service]) =>
+      Predicate.isRecord(service) && service["pull_policy"] === "build" ? [name] : []
+    )
+    : []
+
 /**
  * Warnings about images that stay as they are although files change that they were built from: Compose on a server builds
  * those that are missing, and no others.
@@ -286,13 +293,23 @@ export const findStaleBuilds = (
   server: string
 ): ReadonlyArray<string> => {
   const isArchived = isFromArchive(plan, archive)
-  const read = new Set([...plan.compose.fileNames, ...plan.envFiles])
+  const read = new Set([...plan.compose.fileNames, ...plan.envFiles, ".dockerignore"])
+  // Compose builds these at each start.
+  const always = new Set(
+    plan.compose.sources.flatMap(({ source: { content } }) =>
+      listAlwaysBuilt(Predicate.isRecord(content) ? content["services"] : undefined)
+    )
+  )
+  const isMounted = (file: string) =>
+    plan.references.some(({ path }) => file === path || file.startsWith(`${path}/`)) || isSecretFile(file)
   return plan.compose.services.flatMap((service) => {
     const { buildContext, builds, image, name, runs } = service
     const isThere = image !== undefined && imageIds.has(image) && !isArchived(image)
-    if (!builds || !runs || !isThere || buildContext === undefined || !bringsContext(service, plan)) return []
+    if (
+      !builds || !runs || always.has(name) || !isThere || buildContext === undefined || !bringsContext(service, plan)
+    ) return []
     const [file, ...others] = [...changed].filter((each) =>
-      buildContext === "." ? !read.has(each) : each.startsWith(`${buildContext}/`)
+      buildContext === "." ? !read.has(each) && !isMounted(each) : each.startsWith(`${buildContext}/`)
     )
     if (file === undefined) return []
     const more = others.length === 0 ? "" : ` and ${pluralize(others.length, "other file")}`

@@ -17,6 +17,7 @@ import {
   findRoutersForDomain,
   findRoutersUsingMiddleware,
   findRoutersUsingService,
+  findServicesUsingService,
   hasHostRule,
   hasRouteTo,
   listDomainTargets,
@@ -184,7 +185,10 @@ export const deleteRoute = (text: string, routeName: string): Outcome =>
         } still uses it`
       }))
     }
-    const dangling = gone("services").flatMap((name) => findRoutersUsingService(after, name))
+    const dangling = gone("services").flatMap((name) => [
+      ...findRoutersUsingService(after, name),
+      ...findServicesUsingService(after, name)
+    ])
     const warnings = dangling.length === 0 ? [] : [`the removed service is still used by ${quoteNames(dangling)}`]
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })

@@ -208,13 +208,20 @@ const editServers = (
         "hand, then run again"
     )
   }
+  // The edited service, and those on the way from the router to it.
+  const way = new Set([item.name])
+  for (const name of way) {
+    for (const user of findServicesUsingService(before, name)) {
+      if (serving.some(([each]) => each === user)) way.add(user)
+    }
+  }
   // All that leads to the service with the application's name is the application's, too.
-  const shared = serving.map(([name]) => name).filter((name) => name !== route.routeName).flatMap((name) => {
+  const shared = [...way].filter((name) => name !== route.routeName).flatMap((name) => {
     const others = [
       ...findRoutersUsingService(before, name).filter((router) =>
         router !== route.routeName && router !== formatRedirectRouter(route.routeName)
       ),
-      ...findServicesUsingService(before, name).filter((user) => !serving.some(([each]) => each === user))
+      ...findServicesUsingService(before, name).filter((user) => !way.has(user))
     ]
     return others.length === 0 ? [] : [{ name, others }]
   })[0]

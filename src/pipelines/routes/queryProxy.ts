@@ -10,6 +10,9 @@ import {
   renderServiceLines
 } from "./routeLines.ts"
 
+/** Name of a service or middleware without its provider; that of another provider stays. */
+const inFile = (name: string) => name.replace(/@file$/, "")
+
 const textOf = (node: unknown): string | undefined =>
   isScalar(node) && typeof node.value === "string" ? node.value : undefined
 
@@ -49,42 +52,59 @@ export const parseUrlTarget = (url: string): string | undefined => {
   return (/:\d+$/.test(host) || port === undefined ? host : `${host}:${port}`).toLowerCase()
 }
 
-/** Services behind a service, without the copies that its mirrors get. */
-const listMainParts = (service: unknown): ReadonlyArray<unknown> => [
-  ...["weighted", "highestRandomWeight"].flatMap((kind) =>
-    itemsOf(readMapValue(readMapValue(service, kind), "services")).flatMap((item) => {
-      const weight = readMapValue(item, "weight")
-      return isScalar(weight) && weight.value === 0 ? [] : [readMapValue(item, "name")]
-    })
-  ),
-  readMapValue(readMapValue(service, "mirroring"), "service"),
-  ...["service", "fallback"].map((key) => readMapValue(readMapValue(service, "failover"), key))
-]
-
-const inFile = (name: string) => name.replace(/@file$/, "")
+/** Services that a service names as its parts, with whether they get requests, beyond copies and fail-overs. */
+const listParts = (service: unknown): ReadonlyArray<{ readonly name: string; readonly serves: boolean }> => {
+  const part = (node: unknown, serves: boolean) => {
+    const name = inFile(textOf(node) ?? "")
+    return name === "" ? [] : [{ name, serves }]
+  }
+  const [mirroring, failover] = [readMapValue(service, "mirroring"), readMapValue(service, "failover")]
+  return [
+    ...["weighted", "highestRandomWeight"].flatMap((kind) =>
+      itemsOf(readMapValue(readMapValue(service, kind), "services")).flatMap((item) => {
+        const weight = readMapValue(item, "weight")
+        return part(readMapValue(item, "name"), !(isScalar(weight) && weight.value === 0))
+      })
+    ),
+    ...[mirroring, failover].flatMap((group) => part(readMapValue(group, "service"), true)),
+    ...itemsOf(readMapValue(mirroring, "mirrors")).flatMap((item) => part(readMapValue(item, "name"), false)),
+    ...part(readMapValue(failover, "fallback"), false)
+  ]
+}
 
 /** A service of a file that gets requests, and its name. */
 type ServingService = readonly [name: string, entry: unknown]
 
+/** Most services that one of them shares its requests out to. */
 const mostParts = 100
 
+const serving = new WeakMap<ReadonlyMap<string, unknown>, Map<string, ReadonlyArray<ServingService>>>()
+
 /**
- * Services of a file that get the requests of one: itself, and those that it shares them out to by weights, or stands
- * before as a mirror or a fail-over.
+ * Services of a file that get the requests of one: itself, and those that it shares them out to by weights or stands
+ * before; no mirrors, which get copies, and no stand-by. Found once for each service, however many routers use it.
  */
 export const listServingServices = (
   services: ReadonlyMap<string, unknown>,
   service: string
 ): ReadonlyArray<ServingService> => {
+  const known = serving.get(services) ?? new Map<string, ReadonlyArray<ServingService>>()
+  serving.set(services, known)
+  const before = known.get(service)
+  if (before !== undefined) return before
   const found = new Map<string, unknown>()
-  for (const rest = [service]; rest.length > 0 && found.size < mostParts;) {
-    const name = rest.shift() ?? ""
-    if (found.has(name) || !services.has(name)) continue
+  const rest = new Set([service])
+  // A set is walked in its order, also through what is added meanwhile.
+  for (const name of rest) {
+    if (found.size === mostParts) break
+    if (!services.has(name)) continue
     const entry = services.get(name)
     found.set(name, entry)
-    rest.push(...listMainParts(entry).flatMap((part) => inFile(textOf(part) ?? "")))
+    for (const part of listParts(entry)) if (part.serves) rest.add(part.name)
   }
-  return [...found]
+  const all = [...found]
+  known.set(service, all)
+  return all
 }
 
 /** Targets of a service: each server's `host:port`. */
@@ -139,13 +159,11 @@ export const listDomainTargets = (proxy: ProxyText, domain: string): ReadonlyArr
 export const findRoutersUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => readRouterService(router) === service)
 
-/** The services that lead to a service by weights, as a mirror or as a stand-by. */
+/** The services that name a service as a part: by weights, as a mirror or as a stand-by. */
 export const findServicesUsingService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
-  Array.from(readSectionEntries(proxy, "services")).flatMap(([name, entry]) => {
-    const mirrors = itemsOf(readMapValue(readMapValue(entry, "mirroring"), "mirrors"))
-    const parts = [...listMainParts(entry), ...mirrors.map((item) => readMapValue(item, "name"))]
-    return parts.some((node) => inFile(textOf(node) ?? "") === service) ? [name] : []
-  })
+  Array.from(readSectionEntries(proxy, "services")).flatMap(([name, entry]) =>
+    listParts(entry).some((part) => part.name === service) ? [name] : []
+  )
 
 /** Middlewares of a router; `a@file` becomes `a`. */
 const listMiddlewares = (router: unknown): ReadonlyArray<string> =>

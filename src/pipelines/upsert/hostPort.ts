@@ -6,7 +6,7 @@ import type { SettingsError } from "../../schema/settings.ts"
 import { type Change, PortHidden } from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { findHostPort } from "../applications/applications.ts"
+import { findHostPort, namesPort } from "../applications/applications.ts"
 import type { Fact } from "../planHash.ts"
 import {
   decideWill,
@@ -38,7 +38,7 @@ export const decideHostPortAction = (envs: ReadonlyArray<AppEnv>, port: number):
     onSome: (env) =>
       Disclosed.$match(env.value, {
         Known: ({ value }) =>
-          value === String(port) ? HostPortAction.Keep() : HostPortAction.Change({ env, old: value }),
+          namesPort(value, port) ? HostPortAction.Keep() : HostPortAction.Change({ env, old: value }),
         Absent: () => HostPortAction.Change({ env, old: null }),
         Hidden: ({ reason }) => HostPortAction.Stop({ reason })
       })

@@ -250,7 +250,9 @@ export const makePlatformConnection = (
       }),
       (error) => {
         const failure = asPlatformFailure(error)
-        const isMissing = error._tag === "UpstreamRefused" && (error.upstream === 404 || error.upstream === 405)
+        // The platform's own words about a record that is not there come from the right place.
+        const isMissing = error._tag === "UpstreamRefused" && (error.upstream === 404 || error.upstream === 405) &&
+          !/^(?!resource|page|not\b)[a-z ]+ not found/i.test(error.words)
         const isOdd = error._tag === "UpstreamUnavailable" && !error.transport
         const place = apiPath === undefined || !(isMissing || isOdd)
           ? undefined

@@ -130,7 +130,7 @@ const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCa
   const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
   if (service !== undefined) {
     return services.length === 0 || services.includes(findService(service, services))
-      ? Effect.succeed(service)
+      ? Effect.succeed(findService(service, services))
       : new PlatformRefused({
         upstream: 422,
         words:
@@ -163,13 +163,20 @@ const notLoaded = new PlatformRefused({
     "the creation, or with a deployment: look there for its error if this stays, and run the upsert again"
 })
 
-const loadingTime = Schedule.intersect(Schedule.spaced("2 seconds"), Schedule.recurs(15))
+/** The creation has brought the address, and nothing tells yet whether the compose file has its service. */
+const unverified = new PlatformRefused({ upstream: 422, words: "its compose file is not loaded yet" })
 
-/** True if Coolify has stored an address for a service, under this name or the one that it writes. */
-const hasAddress = (app: PlatformRecord, service: string, url: string): boolean =>
-  parseServiceDomains(app.raw["docker_compose_domains"]).some(({ domain, name }) =>
-    findService(name, [service]) === service && domain.split(",").includes(url)
-  )
+const everyTwoSeconds = (times: number) => Schedule.intersect(Schedule.spaced("2 seconds"), Schedule.recurs(times))
+
+const addressesIn = (text: string): ReadonlyArray<string> =>
+  text.toLowerCase().split(",").map((each) => each.trim().replace(/(?<!\/)\/+$/, "")).filter((each) => each !== "")
+
+/** True if Coolify has stored addresses for a service, under its name or the one that Coolify writes. */
+const hasAddress = (app: PlatformRecord, service: string, addresses: string): boolean => {
+  const stored = parseServiceDomains(app.raw["docker_compose_domains"])
+    .filter(({ name }) => findService(name, [service]) === service).flatMap(({ domain }) => addressesIn(domain))
+  return addressesIn(addresses).every((each) => stored.includes(each))
+}
 
 interface ApplicationCalls {
   readonly application: (uuid: string) => PlatformCall<PlatformRecord>
@@ -201,27 +208,33 @@ const checkAddress = ({ application }: ApplicationCalls, uuid: string, service: 
           "file has that service, and correct \"service\" in the entry of platform.json"
       }))
 
-/** Sets an address of a compose stack, as soon as Coolify knows its services. An address cannot be removed by an empty one. */
+/**
+ * Sets an address of a compose stack, as soon as Coolify takes it. One that the creation has brought is checked when the
+ * compose file has come, and stays if that takes long: the first deployment loads it. An address cannot be removed by an
+ * empty one.
+ */
 const setServiceAddress = (
   calls: ApplicationCalls,
   uuid: string,
   url: string,
   given: string | undefined
-): PlatformCall<void> =>
-  Effect.gen(function*() {
+): PlatformCall<void> => {
+  const attempt = Effect.gen(function*() {
     const app = yield* calls.application(uuid)
-    if (awaitsCompose(app)) {
-      // A creation takes the address before Coolify knows the services.
-      return given !== undefined && hasAddress(app, given, url) ? undefined : yield* notLoaded
-    }
+    if (awaitsCompose(app) && given === undefined) return yield* notLoaded
     const service = yield* serviceOf(app, given)
-    if (hasAddress(app, service, url)) return
+    if (hasAddress(app, service, url)) return awaitsCompose(app) ? yield* unverified : undefined
     yield* calls.patch(uuid, serviceAddress(app, service, url))
     yield* checkAddress(calls, uuid, service, url)
-  }).pipe(
+  })
+  return attempt.pipe(
     Effect.mapError(toNotLoaded),
-    Effect.retry({ schedule: loadingTime, while: (error) => error === notLoaded })
+    Effect.retry({ schedule: everyTwoSeconds(5), while: (error) => error === unverified }),
+    Effect.catchIf((error) => error === unverified, () => Effect.void),
+    Effect.retry({ schedule: everyTwoSeconds(15), while: (error) => error === notLoaded }),
+    Effect.asVoid
   )
+}
 
 /** Calls that set addresses: a compose stack has one for each service, any other application has a single one. */
 const makeCoolifyDomains = (
@@ -267,8 +280,10 @@ const lockedReason =
 const isShared = (value: unknown) => Predicate.isString(value) && /\{\{\s*[a-z]+\.[^{}]*\}\}/.test(value)
 
 /** Values of a record; `real_value` is quoted where Coolify escapes it, and therefore comes second. */
-const valuesOf = ({ real_value: real, value }: Raw): ReadonlyArray<unknown> =>
-  (isShared(value) && !isShared(real) ? [real, value] : [value, real]).filter((each) => each !== undefined)
+const valuesOf = ({ real_value: real, value }: Raw): ReadonlyArray<unknown> => {
+  const meant = Predicate.isString(real) ? real.replace(/^'(.*)'$/s, "$1") : real
+  return (isShared(value) && !isShared(meant) ? [meant, value] : [value, real]).filter((each) => each !== undefined)
+}
 
 /** A token without `read:sensitive` gets records without values; locked variables are without them for any token. */
 const discloseEnvs = (records: ReadonlyArray<Raw>): ReadonlyArray<AppEnv> => {

@@ -42,8 +42,12 @@ export const describeRedirect = ({ base, location, url }: Redirect): string => {
       : `it leads to ${cut(to.pathname)} there, so look whether the path of the address in the settings is right`)
   }
   const called = from.pathname.slice(new URL(base).pathname.replace(/(?<!\/)\/+$/, "").length)
-  const address = to.pathname.endsWith(called) ? to.pathname.slice(0, to.pathname.length - called.length) : ""
-  return `${moved}put the address that answers itself into the settings: ${to.origin}${cut(address)}`
+  // Anything else may be a log-in page in front of it, or a stranger: the token is not to be sent there.
+  if (!/^https?:$/.test(to.protocol) || !to.pathname.endsWith(called)) {
+    return `${moved}something else answers in front of the address in the settings, such as a page to log in`
+  }
+  const path = to.pathname.slice(0, to.pathname.length - called.length)
+  return `${moved}put the address that answers itself into the settings, if it is yours: ${to.origin}${cut(path)}`
 }
 
 /**
@@ -62,9 +66,9 @@ export const describeBasePath = (setting: string, base: string, apiPath: string)
 export const describeConflicts = (body: string): string => {
   const answer = Either.getOrElse(parseJson(body), () => null)
   const conflicts = Predicate.isRecord(answer) && Array.isArray(answer["conflicts"]) ? answer["conflicts"] : []
-  const taken = conflicts.filter(Predicate.isRecord).flatMap(({ domain, resource_name: name, resource_type: type }) =>
+  const taken = conflicts.filter(Predicate.isRecord).flatMap(({ domain, resource_name: name }) =>
     Predicate.isString(domain) && Predicate.isString(name)
-      ? [`${cut(domain)} belongs to the ${Predicate.isString(type) ? cut(type) : "resource"} ${quoteInput(name)}`]
+      ? [`${quoteInput(domain)} belongs to the resource ${quoteInput(name)}`]
       : []
   )
   return taken.length === 0

@@ -113,6 +113,24 @@ describe("an OCI layout", () => {
     expect(chooseForPlatform(parts(platforms, "docker"), there).images.length).toBe(platforms.length)
   })
 
+  it("gives one image of each entry without a name, and of each name that entries share", () => {
+    const nameless = {
+      ...parts([]),
+      images: ["linux/amd64", "linux/arm64"].map((platform, at) =>
+        image([], { configId: `sha256:${at}`, platform, root: "sha256:index" })
+      )
+    }
+    expect(chooseForPlatform(nameless, "linux/arm64").images.map(({ platform }) => platform)).toEqual(["linux/arm64"])
+    const named = {
+      ...parts([]),
+      images: [
+        image(["shop:1"], { configId: "sha256:1", platform: "linux/amd64" }),
+        image(["shop:latest", "shop:1"], { configId: "sha256:2", platform: "linux/arm64" })
+      ]
+    }
+    expect(chooseForPlatform(named, "linux/amd64").images.map(({ configId }) => configId)).toEqual(["sha256:1"])
+  })
+
   it("keeps images of other names, and those without one", () => {
     const archive = {
       ...holding(

@@ -52,6 +52,34 @@ describe("readImageArchive", () => {
       }))
   }
 
+  it.effect("reads an OCI layout, with the names of either annotation and all of an image", () =>
+    Effect.gen(function*() {
+      const manifest = JSON.stringify({
+        config: { mediaType: "c", digest: imageId(shop), size: 1 },
+        layers: shop.layers.map((layer) => ({ mediaType: "l", digest: diffId(layer), size: layer.length }))
+      })
+      const entry = (annotations?: object) => ({
+        mediaType: "m",
+        digest: `sha256:${sha256(manifest)}`,
+        size: manifest.length,
+        annotations
+      })
+      const namesOf = (...entries: ReadonlyArray<object | undefined>) =>
+        readArchive(tar([
+          ...ociArchive([shop]).filter(({ name }) => !["index.json", "manifest.json"].includes(name)),
+          { name: `blobs/sha256/${sha256(manifest)}`, content: manifest },
+          { name: "index.json", content: JSON.stringify({ manifests: entries.map(entry) }) }
+        ])).pipe(Effect.map(({ form, images }) => [form, ...images.map(({ repoTags }) => repoTags)]))
+      const [full, tag] = ["io.containerd.image.name", "org.opencontainers.image.ref.name"]
+      expect(yield* namesOf({ [full]: "docker.io/library/shop:1", [tag]: "1" })).toEqual(["oci", ["shop:1"]])
+      expect(yield* namesOf({ [tag]: "localhost/shop:1" }, { [tag]: "quay.io/a/shop" })).toEqual([
+        "oci",
+        ["localhost/shop:1", "quay.io/a/shop:latest"]
+      ])
+      expect(yield* namesOf({ [tag]: "latest" })).toEqual(["oci", []])
+      expect(yield* namesOf(undefined)).toEqual(["oci", []])
+    }))
+
   it.effect("finds its way past big members without reading them, and past long names", () =>
     Effect.gen(function*() {
       const big = { repoTags: ["big"], layers: ["x".repeat(3_000_000), "top"] }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { listUsedPorts, parseHostPorts } from "../../../src/pipelines/ports.ts"
+import { namesPort, parseHostPorts } from "../../../src/pipelines/applications/applications.ts"
+import { listUsedPorts } from "../../../src/pipelines/ports.ts"
 
 const urls = (...all: ReadonlyArray<string>) => all.map((url) => `          - url: "${url}"`).join("\n")
 
@@ -84,5 +85,23 @@ describe("the ports that a value names", () => {
     ["abc", []]
   ])("%j", (value, ports) => {
     expect(parseHostPorts(value)).toEqual(ports)
+  })
+})
+
+describe("a value that names a port", () => {
+  it.each([
+    ["2044", true],
+    ["127.0.0.1:2044", true],
+    ["'2044'", true],
+    ["2044/tcp", true],
+    ["2044-2045", false],
+    ["2045", false],
+    ["", false]
+  ])("%j names 2044 alone: %s", (value, is) => {
+    expect(namesPort(value, 2044)).toBe(is)
+  })
+
+  it("names no more than a thousand ports", () => {
+    expect(parseHostPorts("1-65535").length).toBe(1_000)
   })
 })

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
 import { deleteRoute, ensureRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { RouteOwner } from "../../../src/pipelines/routes/ownRoute.ts"
+import { readProxy } from "../../../src/pipelines/routes/proxyText.ts"
+import { listServingServices, readRoutes, readSectionEntries } from "../../../src/pipelines/routes/queryProxy.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 import { plainFile, routersOf, serviceOf } from "./proxyFiles.ts"
 
@@ -234,7 +236,11 @@ describe("an own route whose requests are shared out", () => {
       "weighted",
       "weighted:\n        services:\n          - { name: app-v1, weight: 9 }\n          - name: app-v2@file\n"
     ],
-    ["fail-over", "failover:\n        service: app-v1\n        fallback: app-v2\n"],
+    [
+      "weights of a stand-by",
+      "failover:\n        service: both\n        fallback: app-v3\n" +
+      "    both:\n      weighted:\n        services: [{ name: app-v1 }, { name: app-v2 }]\n"
+    ],
     ["hashed", "highestRandomWeight:\n        services:\n          - name: app-v1\n          - name: app-v2\n"]
   ] as const
   const parts = serviceOf("app-v1", target) + serviceOf("app-v2", "10.0.0.5:2008")
@@ -251,13 +257,40 @@ describe("an own route whose requests are shared out", () => {
     )
   })
 
-  it("does not lead to a mirror, to what has no weight, or in circles", () => {
+  it("is changed where only its stand-by is shared with others", () => {
+    const text =
+      `${sharing("failover:\n        service: app-v1\n        fallback: app-v2\n")}    other:\n      failover:\n` +
+      "        service: blog\n        fallback: app-v2\n"
+    expect(textOf(ensureRoute(text, { ...app, port: 2099 }, owner))).toBe(text.replace(target, "10.0.0.5:2099"))
+  })
+
+  it("is not removed without a word from those that share out to it", () => {
+    const text = `${mine}    both:\n      mirroring:\n        service: blog\n        mirrors: [{ name: app }]\n`
+    const removed = deleteRoute(text, "app")
+    expect(Either.isRight(removed) && removed.right.warnings).toEqual(["the removed service is still used by \"both\""])
+  })
+
+  it("is found at once, however many routers and parts there are", () => {
+    const parts = Array.from({ length: 3_000 }, (_, at) => `          - name: part${at}\n`).join("")
+    const routers = Array.from(
+      { length: 1_000 },
+      (_, at) => `    r${at}:\n      rule: Host(\`a\`)\n      service: all\n`
+    ).join("")
+    const text = `http:\n  routers:\n${routers}  services:\n    all:\n      weighted:\n        services:\n${parts}`
+    const proxy = Option.getOrThrow(Option.getRight(readProxy(text)))
+    const services = readSectionEntries(proxy, "services")
+    expect(listServingServices(services, "all")).toBe(listServingServices(services, "all"))
+    expect(readRoutes(proxy).length).toBe(1_000)
+  })
+
+  it("does not lead to a mirror, to what has no weight, to a stand-by, or in circles", () => {
     const copies = sharing("mirroring:\n        service: app-v2\n        mirrors:\n          - name: app-v1\n")
     const none = sharing(
       "weighted:\n        services:\n          - { name: app-v1, weight: 0 }\n          - name: app-v2\n"
     )
     const circle = sharing("weighted:\n        services:\n          - name: app\n          - name: app-v2\n")
-    for (const text of [copies, none, circle]) {
+    const standBy = sharing("failover:\n        service: app-v2\n        fallback: app-v1\n")
+    for (const text of [copies, none, circle, standBy]) {
       expect(textOf(ensureRoute(text, { ...app, port: 2008 }, owner))).toBe("domain_routed")
       expect(reasonOf(ensureRoute(text, app, owner))).toContain("10.0.0.5:2008")
     }

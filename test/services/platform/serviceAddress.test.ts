@@ -14,12 +14,16 @@ interface Scene {
   readonly mayRead?: boolean
   /** Domains from the creation on. */
   readonly domains?: Readonly<Record<string, { readonly domain: string }>>
+  readonly service?: string
+  readonly url?: string
   /** Answers 200 and sets nothing. */
   readonly ignores?: boolean
 }
 
 /** A Coolify with one stack, and the calls that it got. */
-const sceneOf = ({ domains, ignores = false, loadsAfter, mayRead = true }: Scene) =>
+const sceneOf = (
+  { domains, ignores = false, loadsAfter, mayRead = true, service = "web", url = "https://shop.example" }: Scene
+) =>
   Effect.gen(function*() {
     const calls = yield* Ref.make<ReadonlyArray<string>>([])
     const asked = yield* Ref.make(0)
@@ -34,7 +38,7 @@ const sceneOf = ({ domains, ignores = false, loadsAfter, mayRead = true }: Scene
             uuid: "a1",
             build_pack: "dockercompose",
             docker_compose_domains: yield* Ref.get(stored),
-            ...mayRead ? { docker_compose_raw: isLoaded ? "services:\n  web: {}\n  worker: {}\n" : null } : {}
+            ...mayRead ? { docker_compose_raw: isLoaded ? "services:\n  web: {}\n  web-api: {}\n" : null } : {}
           }
         }
         if (!isLoaded) return yield* new PlatformRefused({ upstream: 422, words: needsCompose })
@@ -47,7 +51,7 @@ const sceneOf = ({ domains, ignores = false, loadsAfter, mayRead = true }: Scene
       webhookSecret: Effect.succeed(Redacted.make(""))
     })
     const setting = yield* Effect.fork(
-      Effect.either(platform.setDomain({ uuid: "a1", buildPack: "composestack" }, "https://shop.example", "web"))
+      Effect.either(platform.setDomain({ uuid: "a1", buildPack: "composestack" }, url, service))
     )
     return { calls: Ref.get(calls), setting, stored: Ref.get(stored) }
   })
@@ -66,11 +70,43 @@ describe("the address of a compose stack that Coolify has just created", () => {
       })
   )
 
-  it.effect("is there from the creation, and is neither awaited nor set again", () =>
+  it.effect("is there from the creation, and is not set again once its service is known", () =>
+    Effect.gen(function*() {
+      const { calls, setting } = yield* sceneOf({ loadsAfter: 3, domains: served })
+      yield* TestClock.adjust("20 seconds")
+      expect(yield* Fiber.join(setting)).toMatchObject({ _tag: "Right" })
+      expect(yield* calls).toEqual(["GET", "GET", "GET", "GET"])
+    }))
+
+  it.effect("stays as the creation has brought it where the file does not come", () =>
     Effect.gen(function*() {
       const { calls, setting } = yield* sceneOf({ loadsAfter: Number.POSITIVE_INFINITY, domains: served })
+      yield* TestClock.adjust("11 seconds")
       expect(yield* Fiber.join(setting)).toMatchObject({ _tag: "Right" })
-      expect(yield* calls).toEqual(["GET"])
+      expect(new Set(yield* calls)).toEqual(new Set(["GET"]))
+    }))
+
+  it.effect("is refused as soon as the file shows that there is no such service", () =>
+    Effect.gen(function*() {
+      const { setting } = yield* sceneOf({
+        loadsAfter: 3,
+        domains: { wep: { domain: "https://shop.example" } },
+        service: "wep"
+      })
+      yield* TestClock.adjust("20 seconds")
+      const error = yield* Effect.flip(Effect.flatten(Fiber.join(setting)))
+      expect("words" in error ? error.words : "").toContain("has no service \"wep\"")
+    }))
+
+  it.effect("is of the service that the file has, however it is spelled, and may be several", () =>
+    Effect.gen(function*() {
+      const { setting, stored } = yield* sceneOf({
+        loadsAfter: 0,
+        service: "web_api",
+        url: "https://a.example, https://B.example/"
+      })
+      expect(yield* Fiber.join(setting)).toMatchObject({ _tag: "Right" })
+      expect(yield* stored).toEqual([{ name: "web-api", domain: "https://a.example, https://B.example/" }])
     }))
 
   it.effect("is refused with what to do where the file does not come", () =>

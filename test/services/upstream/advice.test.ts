@@ -21,15 +21,21 @@ describe("a redirect", () => {
       "http://coolify.example/api/v1",
       "http://coolify.example/api/v1/applications",
       "https://coolify.example/api/v1/applications",
-      /put the address that answers itself into the settings: https:\/\/coolify\.example\/api\/v1$/
+      /put the address that answers itself into the settings, if it is yours: https:\/\/coolify\.example\/api\/v1$/
     ],
     [
       "http://git.example/",
       "http://git.example/api/v1/repos/a/b",
       "https://code.example/api/v1/repos/a/b",
-      /into the settings: https:\/\/code\.example$/
+      /into the settings, if it is yours: https:\/\/code\.example$/
     ],
-    ["https://git.example", hooks, "https://sso.example/login?token=x", /into the settings: https:\/\/sso\.example$/],
+    [
+      "https://git.example",
+      hooks,
+      "https://sso.example/login?token=x",
+      /something else answers in front of .*, such as a page to log in$/
+    ],
+    ["https://git.example", hooks, "javascript:alert(1)", /something else answers in front of/],
     ["https://git.example", hooks, "", /it leads to \/api\/v1\/repos\/ann\/shop\/hooks there/],
     ["https://git.example", hooks, "http://[", /^a redirect to another address, which was not followed/]
   ])("from %s, %s to %j", (base, url, location, expected) => {
@@ -67,7 +73,7 @@ describe("domains of others", () => {
         conflicts: [fields, null, { domain: 1 }]
       })
     expect(describeConflicts(conflict({ domain: "a.example", resource_name: "blog", resource_type: "service" }))).toBe(
-      "a.example belongs to the service \"blog\": take the domain from there, or declare another one"
+      "\"a.example\" belongs to the resource \"blog\": take the domain from there, or declare another one"
     )
     for (const body of ["", "{}", "[]", "{\"conflicts\":{}}", conflict({})]) expect(describeConflicts(body)).toBe("")
   })

@@ -210,5 +210,46 @@ describe("an image that the server has built", () => {
     expect(told("web", ["web/a"], holding("own:latest"))).toEqual([])
     expect(told("web", ["web/a"], undefined, { imageIds: new Map() })).toEqual([])
     expect(told("../web", ["web/a"])).toEqual([])
+    expect(told(".", [".secrets/token", ".dockerignore"])).toEqual([])
+  })
+
+  it("is none of a service that Compose builds at each start, or of files that are only mounted", () => {
+    const content = { services: { own: { build: "web", pull_policy: "build" }, other: { pull_policy: "always" } } }
+    const source = { name: "compose.yml", base: "", values: new Map<string, string>() }
+    const given = plan([built("web")], tar)
+    const files = ["Dockerfile", "web/a", "nginx.conf"].map((name) => ({
+      name,
+      path: `/p/${name}`,
+      size: 1,
+      mode: "644" as const
+    }))
+    const asked = (changed: string, context: string, of: object) =>
+      findStaleBuilds(
+        {
+          ...given,
+          files,
+          compose: {
+            ...given.compose,
+            services: [built(context)],
+            sources: [{ ...source, source: { file: "/p/compose.yml", content: of, placeAt: () => undefined } }]
+          },
+          references: [{
+            kind: "mount",
+            path: "nginx.conf",
+            services: ["own"],
+            at: "",
+            found: "brought",
+            isFile: true,
+            isWritable: false,
+            isOptional: false
+          }]
+        },
+        holding("shop:latest"),
+        facts,
+        new Set([changed]),
+        "Main"
+      ).length
+    expect([asked("web/a", "web", content), asked("web/a", "web", { services: { own: null } })]).toEqual([0, 1])
+    expect([asked("nginx.conf", ".", {}), asked("web/a", ".", {})]).toEqual([0, 1])
   })
 })
