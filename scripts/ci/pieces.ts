@@ -161,9 +161,9 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ),
   ofReal(
     "compose projects",
-    ...["adoption/", "deploy/composeProjects", "deploy/corpus", "projects/compose/"].map((name) =>
-      `test/pipelines/${name}`
-    )
+    ...["adoption/", "deploy/composeProjects", "deploy/corpus", "deploy/serverBuilds", "projects/compose/"].map((
+      name
+    ) => `test/pipelines/${name}`)
   ),
   ofReal("backups", "test/pipelines/backups/"),
   ofReal(

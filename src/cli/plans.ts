@@ -4,6 +4,7 @@ import {
   type ContainerPlan,
   describeBuilder,
   describeHook,
+  describeImageBuild,
   describeKeptData,
   describeRollout,
   hasPlannedChanges,
@@ -82,9 +83,10 @@ export const formatDeployPlan = (plan: ContainerPlan, surface: Surface): Readonl
     ...filterChanged(plan.files).map(({ bytes, change, name }) =>
       line("file", name, change, size(bytes) + escapeInline(places.get(name) ?? ""))
     ),
-    ...filterChanged(plan.images).map(({ bytesToSend, change, name }) =>
-      line("image", name, change, size(bytesToSend))
-    ),
+    ...filterChanged(plan.images).map((image) => {
+      const built = describeImageBuild(image)
+      return line("image", image.name, image.change, size(image.bytesToSend) + (built && ` ${escapeInline(built)}`))
+    }),
     ...filterChanged(plan.secrets ?? []).map((secret) =>
       line("secret", secret.name, secret.change, ` ${escapeInline(describeSecret(secret))}`)
     ),

@@ -18,7 +18,7 @@ import { listConfiguredPlaces, listVariants, resolveRemotePath } from "./project
 import { readContainerConfig } from "./projects/files.ts"
 import { permitPath } from "./projects/paths.ts"
 import { type ProxyLocation, proxyLocation, proxyServer, readProxyText } from "./routes/proxyFile.ts"
-import { type ProxyText, readProxy } from "./routes/proxyText.ts"
+import { type BrokenProxy, type ProxyText, readProxy } from "./routes/proxyText.ts"
 import { findMissingMiddlewares, findRoutersForDomain, hasRouteTo, listDomainTargets } from "./routes/queryProxy.ts"
 import { formatTarget } from "./routes/routeLines.ts"
 import { describeRoute } from "./upsert/route.ts"
@@ -232,11 +232,14 @@ const onPlatform = (domain: string, { app }: LiveState) => {
 /** Passed hop without the warnings of a plan, since an upsert would report the bridge, which its run removes. */
 const bridged = (detail: string) => ({ ...makePassedOutcome(detail), isBridged: true })
 
+const describeBrokenProxy = (file: string, { line, reason }: BrokenProxy) =>
+  `The proxy file ${line === null ? file : `${file}:${line}`} cannot be read: ${reason}`
+
 const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: PlatformTarget) =>
   Effect.gen(function*() {
     const home = yield* proxyLocation
     const proxy = readProxy(yield* readProxyText(home))
-    if (Either.isLeft(proxy)) return makeFailedOutcome(`The proxy file ${home.file} is not valid YAML`)
+    if (Either.isLeft(proxy)) return makeFailedOutcome(describeBrokenProxy(home.file, proxy.left))
     if (findRoutersForDomain(proxy.right, domain).length === 0) {
       return makeFailedOutcome(`No router of ${home.file} is for ${domain}`)
     }

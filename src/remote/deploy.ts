@@ -275,6 +275,8 @@ export interface ServerFacts {
   readonly serverImages: ReadonlyArray<ServerImage>
   /** Names of the last deploy's files for compose: `.env` and the `env_file`s of the compose file. */
   readonly deployed: ReadonlyArray<string>
+  /** Sources of the images that the server built for the current release: a digest by service. */
+  readonly built: ReadonlyMap<string, string>
   /** Changes with every deploy to the remote path. */
   readonly revision: string
   readonly taken: ReadonlyArray<OccupiedPorts>
@@ -340,6 +342,14 @@ const platformOf = (told: string): string => {
   const [, os = "", architecture = ""] = /^(\w+)\/(\w+)$/.exec(told) ?? []
   return architecture === "" ? "" : `${os}/${kernelNames[architecture] ?? architecture}`
 }
+
+/** Parses lines of service and digest. */
+export const parseBuilt = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+  new Map(lines.flatMap((line) => {
+    const [service = "", digest = ""] = line.split("\t")
+    return digest === "" ? [] : [[service, digest]]
+  }))
+
 const namedBy = (lines: ReadonlyArray<string>, kind: string): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.startsWith(`${kind}  ./`) ? [line.slice(kind.length + 4)] : []))
 
@@ -381,6 +391,7 @@ export const parsePreflight = (output: string): ServerFacts => {
       }))
     }),
     deployed: values("deployed"),
+    built: parseBuilt(values("built")),
     revision: value("revision")[0] ?? "",
     taken: Array.filterMap(values("port"), takenBy),
     foreign: parseForeignContainers(values("foreign")),

@@ -3,7 +3,7 @@ import type { ReleaseImage } from "../schema/releases.ts"
 import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { script } from "./activation/releaseFiles.sh.ts"
 import { script as releasesScript } from "./activation/releases.sh.ts"
-import { parseHashes, readComposeTexts } from "./deploy.ts"
+import { parseBuilt, parseHashes, readComposeTexts } from "./deploy.ts"
 
 /** Files of a release as its server keeps them. */
 interface ReleaseFiles {
@@ -55,6 +55,8 @@ export interface ReleaseManifest {
   /** The project's health timeout in milliseconds. */
   readonly healthMillis: Option.Option<number>
   readonly services: ReadonlyArray<{ readonly name: string; readonly runs: boolean }>
+  /** Sources of the images that the server built: a digest by service. */
+  readonly built?: ReadonlyMap<string, string>
   /** Services that may have two running containers at once, as declared by the last deploy. */
   readonly bridged: ReadonlyArray<string>
   /**
@@ -97,6 +99,7 @@ export const formatManifest = (manifest: ReleaseManifest): ReadonlyArray<string>
   ...formatStackLines(manifest),
   ...Option.match(manifest.healthMillis, { onNone: () => [], onSome: (millis) => [`health\t${Math.round(millis)}`] }),
   ...manifest.services.map(({ name, runs }) => `service\t${runs ? "runs" : "rests"}\t${name}`),
+  ...[...manifest.built ?? []].map(([service, digest]) => `built\t${service}\t${digest}`),
   ...manifest.bridged.map((name) => `bridged\t${name}`),
   ...manifest.envFiles.map((name) => `env\t${name}`),
   ...manifest.files.map((name) => `file\t${name}`),
@@ -136,6 +139,7 @@ const parseManifest = (lines: ReadonlyArray<string>): ReleaseManifest => {
       const [state, ...name] = value.split("\t")
       return { name: name.join("\t"), runs: state === "runs" }
     }),
+    built: parseBuilt(values("built")),
     bridged: values("bridged"),
     envFiles: values("env"),
     files: values("file"),

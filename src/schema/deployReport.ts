@@ -3,6 +3,7 @@ import {
   type ContainerPlan,
   type DeployResult,
   describeHook,
+  describeImageBuild,
   describeKeptData,
   describeRollout,
   hasPlannedChanges
@@ -62,9 +63,12 @@ const listServiceChanges = (services: ContainerPlan["services"]): ReadonlyArray<
 
 const listPlanChanges = (plan: ContainerPlan): ReadonlyArray<string> => [
   ...filterChanged(plan.files).map(({ bytes, change, name }) => `file ${formatCode(name)}: ${change}${size(bytes)}`),
-  ...filterChanged(plan.images).map(({ bytesToSend, change, name }) =>
-    `image ${formatCode(name)}: ${change}${size(bytesToSend)}`
-  ),
+  ...filterChanged(plan.images).map((image) => {
+    const built = describeImageBuild(image)
+    return `image ${formatCode(image.name)}: ${image.change}${size(image.bytesToSend)}${
+      built === "" ? "" : `, ${escapeMarkdown(built)}`
+    }`
+  }),
   ...filterChanged(plan.secrets ?? []).filter(({ change }) => change !== "unknown").map(formatSecret),
   ...listServiceChanges(plan.services)
 ]

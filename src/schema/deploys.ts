@@ -223,9 +223,17 @@ export const PlannedImage = Schema.Struct({
   ),
   platform: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "What an image of the archive runs on, such as `linux/amd64`; absent for any other."
+  }),
+  buildReason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description:
+      "Why the server builds it, such as `web/index.html changed`; absent for an image that it does not build."
   })
 }).annotations({ identifier: "PlannedImage" })
 export interface PlannedImage extends Schema.Schema.Type<typeof PlannedImage> {}
+
+/** Reason for building an image on the server, in words; empty for one that it does not build. */
+export const describeImageBuild = ({ buildReason }: Pick<PlannedImage, "buildReason">): string =>
+  buildReason === undefined ? "" : `built on the server, as ${buildReason}`
 
 /** Route that a bridge serves temporarily. */
 export const BridgedRoute = Schema.Struct({

@@ -150,6 +150,12 @@ describe.skipIf(!hasOpenssl)("verify", () => {
       ["route"],
       /^No router of .*dynamic\.yml is for shop\.example\.com$/
     ],
+    [
+      "the file is TOML",
+      { text: () => "[http.routers]\n" },
+      ["route"],
+      /^The proxy file .*dynamic\.yml:1 cannot be read: it is TOML, and Berth edits YAML/
+    ],
     ["nothing answers HTTPS", { proxy: "down" }, ["https"], /does not answer at 127\.0\.0\.1:\d+: connection refused$/],
     ["what answers is not TLS", { proxy: "plain" }, ["https"], /: what answers there does not speak TLS$/],
     ["what answers is not HTTP", { proxy: "babbling" }, ["https"], /: the answer is not HTTP$/],

@@ -45,6 +45,7 @@ import {
   planDeploy,
   runPreflight
 } from "./preflight.ts"
+import { decideServerBuilds, findBuildReason, listBuiltNames, type ServerBuild } from "./serverBuilds.ts"
 
 /** Images here and on the server, from which their state after a deploy is predicted. */
 interface ImageFacts {
@@ -52,6 +53,8 @@ interface ImageFacts {
   /** Content of the archive; none without an archive, or if it can only be sent whole. */
   readonly archive: Option.Option<ImageArchive>
   readonly facts: ServerFacts
+  /** Images that the server builds. */
+  readonly builds: ReadonlyArray<ServerBuild>
 }
 
 /** Id of an image that is unknown before it is loaded or pulled; different from all others. */
@@ -67,12 +70,13 @@ const meanings = ({ facts }: ImageFacts): ReadonlyMap<string, string> =>
 
 /** Image ids on the server after a deploy, by name. */
 const predictImageIds = (known: ImageFacts): ReadonlyMap<string, string> => {
-  const { archive, facts, plan } = known
+  const { archive, builds, facts, plan } = known
   const ids = resolveImageIds(imagesOf(known), facts)
   const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
   return new Map([
     ...[...meanings(known)].map(([name, id]) => [name, isUnreadable ? unknownImage : id] as const),
-    ...namesOf(known).map(({ id, name }) => [normalizeImageName(name), ids.get(id) || unknownImage] as const)
+    ...namesOf(known).map(({ id, name }) => [normalizeImageName(name), ids.get(id) || unknownImage] as const),
+    ...listBuiltNames(builds).map((name) => [name, unknownImage] as const)
   ])
 }
 
@@ -128,7 +132,8 @@ export const computeImageChanges = (known: ImageFacts, transfer: Transfer): Read
   const named = plan.images.filter((name) => !archived.has(normalizeImageName(name))).map((name): PlannedImage => ({
     name,
     change: changeOf(name),
-    bytesToSend: take(unknownImage)
+    bytesToSend: take(unknownImage),
+    ...findBuildReason(known.builds, name)
   }))
   return [...fromArchive, ...named]
 }
@@ -248,6 +253,8 @@ interface DeployFacts {
   readonly pull: PullPolicy
   readonly onUnhealthy: OnUnhealthy
   readonly healthOptions: HealthOptions
+  /** Images that the server builds from files of the project. */
+  readonly builds: ReadonlyArray<ServerBuild>
   /** Rollouts of the services listed in `bridged`; empty without it. */
   readonly rollouts: ReadonlyArray<Rollout>
   /** Keys of the compose files that the server's Compose does not know. */
@@ -303,7 +310,12 @@ const decide = (known: DeployFacts, { remotePath, server: { name: serverName } }
       ...findPortConflicts(plan, facts.taken, serverName),
       ...known.backups?.obstacles ?? []
     ]),
-    projectFailures: [...keys.obstacles, ...references.obstacles, ...needs.projectFailures, ...unread]
+    projectFailures: [
+      ...keys.obstacles,
+      ...references.obstacles,
+      ...needs.projectFailures,
+      ...unreadForm === "files" ? unread : []
+    ]
   }
 }
 
@@ -318,7 +330,7 @@ const askPlatform = (directory: string) =>
 const readRollouts = Effect.fn("deploy.decideRollouts")(function*(
   server: ServerAccess,
   directory: string,
-  known: Pick<DeployFacts, "archive" | "facts" | "plan">,
+  known: Pick<DeployFacts, "archive" | "builds" | "facts" | "plan">,
   secrets: DecidedSecrets | undefined
 ) {
   const { facts, plan } = known
@@ -437,6 +449,7 @@ const readDeployFacts = Effect.fn("deploy.readFacts")(function*(
   const { archive, plan: withNames } = built.nameFor(local, forServer, facts.composeKind)
   const { plan, secrets } = yield* withSecrets(directory, withNames, facts, memory)
   const backups = yield* decideBackups(target, plan)
+  const builds = yield* decideServerBuilds(plan, archive, facts)
   const { checkComposeKeys } = yield* Effect.promise(() => import("../projects/compose/checkComposeKeys.ts"))
   return {
     plan,
@@ -448,7 +461,8 @@ const readDeployFacts = Effect.fn("deploy.readFacts")(function*(
     onUnhealthy: unhealthy,
     healthOptions,
     keys: checkComposeKeys(plan.compose.sources, facts, target.server.name),
-    rollouts: yield* readRollouts(server, directory, { plan, facts, archive }, secrets),
+    builds,
+    rollouts: yield* readRollouts(server, directory, { plan, facts, archive, builds }, secrets),
     ...secrets === undefined ? {} : { secrets },
     ...backups === undefined ? {} : { backups }
   } satisfies DeployFacts

@@ -65,6 +65,7 @@ import { decideDeploy, decideOnUnhealthy, type DeployDecision, type DeployTarget
 import { checkPlan } from "./plan.ts"
 import { type DeployPlan, planDeploy } from "./preflight.ts"
 import { loadImages, pullImages, uploadFiles } from "./send.ts"
+import { describeServerBuilds, formatBuildLines, type ServerBuild } from "./serverBuilds.ts"
 
 // Releases share larger files, and all files if there are more than this number.
 const mostCopied = 1_000
@@ -86,7 +87,8 @@ export const buildReleaseManifest = (
   >,
   by: string,
   environment: string | undefined,
-  source: Option.Option<ReleaseSource> = Option.none()
+  source: Option.Option<ReleaseSource> = Option.none(),
+  builds: ReadonlyArray<ServerBuild> = []
 ): ReleaseManifest => {
   const forCompose = new Set([...compose.fileNames, ...envFiles])
   const others = files.filter(({ name }) => !forCompose.has(name))
@@ -115,6 +117,7 @@ export const buildReleaseManifest = (
     ...keepsOrphans ? { keepsOrphans } : {},
     healthMillis: Option.map(healthTimeout, Duration.toMillis),
     services: compose.services,
+    built: new Map(builds.map(({ digest, service }) => [service, digest])),
     bridged,
     envFiles: envFiles.filter((name) => !compose.fileNames.includes(name)),
     files: small.map(({ name }) => name),
@@ -163,7 +166,8 @@ const activateProject = (
     const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
       Effect.gen(function*() {
         const release = [
-          ...formatManifest(buildReleaseManifest(plan, by, target.environment, checkout)),
+          ...formatManifest(buildReleaseManifest(plan, by, target.environment, checkout, decision.builds)),
+          ...formatBuildLines(decision.builds),
           yield* formatKeepReleases(onUnhealthy),
           ...decision.missingContexts.map((name) => `context\t${name}`),
           ...backing === undefined ? [] : [backupLine],
@@ -326,7 +330,8 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
           ? `Nothing of ${formatBytes(all)} had to be sent.`
           : `Sent ${formatBytes(bytes)} of ${formatBytes(all)}.`) +
         (yield* scrubSecrets(
-          remark + describeRemarks(remarks) + (result.success ? describeKeptRelease(keptRelease) : "")
+          describeServerBuilds(decision.builds) + remark + describeRemarks(remarks) +
+            (result.success ? describeKeptRelease(keptRelease) : "")
         )) +
         result.details
       ].join(" ")

@@ -47,7 +47,6 @@ import {
   type DeployTarget,
   planServiceChanges
 } from "./decide.ts"
-import { findStaleBuilds } from "./preflight.ts"
 
 /** Kinds of facts that a deploy plan is based on. */
 const deployFactKinds: FactKinds = {
@@ -313,13 +312,6 @@ export const planContainers = Effect.fn("planContainers")(function*(
       ...decision.keys.warnings,
       ...decision.references.warnings,
       ...warnings,
-      ...findStaleBuilds(
-        plan,
-        decision.archive,
-        decision.facts,
-        new Set(sent.map(({ name }) => name)),
-        server.name
-      ),
       ...describeApartContainers(decision.facts.apart),
       ...decision.secrets?.warnings ?? [],
       ...findUnkeptDatabases(plan.compose, plan.backups?.config),

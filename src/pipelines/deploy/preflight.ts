@@ -1,5 +1,5 @@
 import { Path } from "@effect/platform"
-import { type Duration, Effect, Either, Option, Predicate } from "effect"
+import { type Duration, Effect, Either, Option } from "effect"
 import type { OccupiedPorts, PortRange, ServerFacts } from "../../remote/deploy.ts"
 import type { BackupConfig } from "../../schema/backupConfig.ts"
 import type { OnUnhealthy, PullPolicy } from "../../schema/deploys.ts"
@@ -8,24 +8,23 @@ import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.t
 import { isSecretFile } from "../../schema/secrets.ts"
 import type { SshError } from "../../schema/ssh.ts"
 import type { DockerUnusable, Stack } from "../../schema/stacks.ts"
-import { cut, pluralize, quoteInput, suggestNearest } from "../../schema/words.ts"
+import { cut, quoteInput, suggestNearest } from "../../schema/words.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { isImageName, normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
+import { isImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import { isBuiltRecord } from "../archive/builtArchive.ts"
 import { findProjectArchive, type ImageArchive } from "../archive/images.ts"
-import { listArchiveNames, resolveImageIds } from "../archive/transfer.ts"
+import { resolveImageIds } from "../archive/transfer.ts"
 import { type Hooks, toHooks } from "../hooks.ts"
 import { findReferences, type FoundReference, listProbes } from "../projects/broughtFiles.ts"
-import { type ComposeFile, type ComposeService, isOverlapping, readComposeFile } from "../projects/compose.ts"
-import { findDockerfile } from "../projects/compose/composeBuild.ts"
-import { joinRelative } from "../projects/compose/composeSources.ts"
+import { type ComposeFile, isOverlapping, readComposeFile } from "../projects/compose.ts"
 import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
 import { readProjectConfig } from "../projects/environments.ts"
 import { normalizeRelativeName } from "../projects/paths.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import type { DeclaredSecret } from "../secrets/declaredSecrets.ts"
 import { findComposeFailure, readFacts } from "../servers/servers.ts"
+import { bringsContext, isFromArchive } from "./serverBuilds.ts"
 
 /** Desired state of a project on a server, derived from its files alone. */
 export interface DeployPlan {
@@ -249,77 +248,6 @@ interface ImageNeeds {
   readonly projectFailures: ReadonlyArray<string>
   /** Directories of `build:` that are not sent, for docker-compose 1.x. */
   readonly missingContexts: ReadonlyArray<string>
-}
-
-/** Tests for images of the archive; an unreadable archive may contain any image. */
-const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
-  const names = new Set(
-    Option.match(archive, { onNone: () => [], onSome: listArchiveNames }).map(({ name }) => normalizeImageName(name))
-  )
-  const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
-  return (image: string) => isUnreadable || names.has(normalizeImageName(image))
-}
-
-/**
- * True when files of the directory that a service is built from are sent; true also if that cannot be known. Of the
- * project itself some files always are: there its Dockerfile decides.
- */
-const bringsContext = ({ buildContext, name }: ComposeService, { compose, files }: DeployPlan) => {
-  if (buildContext === undefined) return true
-  if (buildContext !== ".") return files.some((file) => file.name.startsWith(`${buildContext}/`))
-  const build = compose.builds.get(name)
-  const dockerfile = build === undefined ? "Dockerfile" : findDockerfile(build)
-  const wanted = dockerfile === undefined ? undefined : joinRelative("", dockerfile)
-  return wanted === undefined || files.some((file) => file.name === wanted)
-}
-
-const listAlwaysBuilt = (services: unknown): ReadonlyArray<string> =>
-  Predicate.isRecord(services)
-    ? Object.entries(services).flatMap(([name, service]) =>
-      Predicate.isRecord(service) && service["pull_policy"] === "build" ? [name] : []
-    )
-    : []
-
-/**
- * Warnings about images that stay as they are although files change that they were built from: Compose on a server builds
- * those that are missing, and no others.
- * @param changed names of files that are sent
- */
-export const findStaleBuilds = (
-  plan: DeployPlan,
-  archive: Option.Option<ImageArchive>,
-  { imageIds }: Pick<ServerFacts, "imageIds">,
-  changed: ReadonlySet<string>,
-  server: string
-): ReadonlyArray<string> => {
-  const isArchived = isFromArchive(plan, archive)
-  const read = new Set([...plan.compose.fileNames, ...plan.envFiles, ".dockerignore"])
-  // Compose builds these at each start.
-  const always = new Set(
-    plan.compose.sources.flatMap(({ source: { content } }) =>
-      listAlwaysBuilt(Predicate.isRecord(content) ? content["services"] : undefined)
-    )
-  )
-  const isMounted = (file: string) =>
-    plan.references.some(({ path }) => file === path || file.startsWith(`${path}/`)) || isSecretFile(file)
-  return plan.compose.services.flatMap((service) => {
-    const { buildContext, builds, image, name, runs } = service
-    const isThere = image !== undefined && imageIds.has(image) && !isArchived(image)
-    if (
-      !builds || !runs || always.has(name) || !isThere || buildContext === undefined || !bringsContext(service, plan)
-    ) return []
-    const [file, ...others] = [...changed].filter((each) =>
-      buildContext === "." ? !read.has(each) && !isMounted(each) : each.startsWith(`${buildContext}/`)
-    )
-    if (file === undefined) return []
-    const more = others.length === 0 ? "" : ` and ${pluralize(others.length, "other file")}`
-    return [
-      `the image of ${name} is not built anew, although ${
-        cut(file)
-      }${more} changed: Compose on "${server}" builds only what ` +
-      `is missing. Build it here (berth deploy --build), or there ("build": {"at": "target"} in ${containerConfigName})`
-    ]
-  })
 }
 
 type ComposeFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "imageIds">

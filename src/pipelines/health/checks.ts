@@ -313,9 +313,7 @@ const checkProxy = Effect.gen(function*() {
         onLeft: (refusal) => ({
           name,
           ok: false,
-          detail: `${file} on "${server.name}" can be read and written, and not edited: ${
-            "reason" in refusal ? refusal.reason : refusal._tag
-          }`,
+          detail: `${file} on "${server.name}" can be read and written, and not edited: ${refusal.reason}`,
           fix: "Mend the file, or let proxy.configFile name the YAML file of Traefik that has the routes"
         }),
         onRight: () => ({ name, ok: true, detail: `${file} on "${server.name}" can be read and written` })

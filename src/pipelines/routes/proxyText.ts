@@ -17,6 +17,9 @@ export type Refusal = Data.TaggedEnum<{
 }>
 export const Refusal = Data.taggedEnum<Refusal>()
 
+/** A file that is not read. */
+export type BrokenProxy = Data.TaggedEnum.Value<Refusal, "Broken">
+
 /** A line of the file. Its terminator is empty only at the end of a file without a final newline. */
 export interface Line {
   readonly text: string
@@ -79,7 +82,7 @@ const isToml = (body: string) => {
   return first !== undefined && /^\s*(?:\[{1,2}[\w."-]+\]{1,2}\s*(?:#|$)|[\w."-]+\s*=)/.test(first)
 }
 
-const parse = (body: string): Either.Either<Document, Refusal> => {
+const parse = (body: string): Either.Either<Document, BrokenProxy> => {
   if (isToml(body)) {
     const reason = "it is TOML, and Berth edits YAML: write its routes into a YAML file, which Traefik reads beside it"
     return Either.left(Refusal.Broken({ line: 1, reason }))
@@ -146,7 +149,7 @@ const httpOf = (document: Document): YAMLMap | undefined => {
 }
 
 /** Parses a proxy file; refuses one that is not a single valid YAML document. */
-export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
+export const readProxy = (text: string): Either.Either<ProxyText, BrokenProxy> => {
   const bom = text.startsWith(byteOrderMark) ? byteOrderMark : ""
   const body = text.slice(bom.length)
   return Either.map(parse(body), (document) => ({

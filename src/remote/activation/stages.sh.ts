@@ -595,7 +595,34 @@ if [ -L "./$name" ] || [ ! -f "./$name" ]; then continue; fi
 mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
 done <.berth/gone
 about context | while IFS= read -r name; do
-[ -e "./$name" ] || mkdir -p "./$name" || return 1
+[ -e "./$name" ] || mkdir -p "./$name" || exit 1
+done || return 1
+build_anew
+}
+build_anew() {
+set -- $(about build | awk -F '\\t' '$3 == "anew" { print $1 }')
+[ "$#" -gt 0 ] || return 0
+hold_built || return 1
+compose_stack "$compose_file" build "$@" </dev/null
+build_code=$?
+note_built || return 1
+[ "$build_code" -eq 0 ] || { echo "$* could not be built"; return 1; }
+}
+note_built() {
+name_ids $(about build | cut -f 2 | sort -u) | while read -r id name; do
+grep -qxF "$id $name" .berth/names || printf '%s %s\\n' "$id" "$name" >>.berth/leaving || exit 1
+done
+}
+hold_built() {
+built_prefix=$(prefix_here)
+about build | cut -f 2 | sort -u | while IFS= read -r name; do
+id=$(awk -v name="$name" '$2 == name { print $1; exit }' .berth/names)
+[ -n "$id" ] || continue
+for release_note in .berth/releases/[0-9]*/note; do
+grep -q "^image$tab$id$tab.*\${tab}found$" "$release_note" 2>/dev/null || continue
+as_root docker tag "$id" "$built_prefix$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" </dev/null || exit 1
+sed "/^image$tab$id$tab/s/found$/kept/" "$release_note" >"$release_note.new" && mv -f "$release_note.new" "$release_note" || exit 1
+done
 done
 }
 note_brought() {
@@ -847,6 +874,7 @@ mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 images_now() {
+built=" $(about build | cut -f 2 | tr '\\n' ' ') "
 case $store:$source:$subjects in
 *:none:* | *:names:* | *:incoming:* | docker:*:?*) set -- $subjects ;;
 *) name_ids $wanted; return ;;
@@ -855,7 +883,7 @@ for id in $ids; do
 printf '%s %s\\n' "$id" "$1"
 shift
 done
-kept_meaning=$(awk -v of_archive=" $subjects " 'index(of_archive, " " $2 " ") == 0' .berth/names)
+kept_meaning=$(awk -v others=" $subjects $built" 'index(others, " " $2 " ") == 0' .berth/names)
 printf '%s\\n' "$kept_meaning" | sed '/^$/d'
 told=" $subjects $(printf '%s\\n' "$kept_meaning" | cut -d ' ' -f 2 | tr '\\n' ' ') "
 set --
@@ -872,8 +900,12 @@ for id in $ids; do
 case $berths in *" $id "*) ;; *) list_images >.berth/present 2>/dev/null; break ;; esac
 done
 fi
-images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" '
+images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" -v built=" $(about build | cut -f 2 | tr '\\n' ' ')" '
 BEGIN {
+while ((getline line < ".berth/names") > 0) {
+split(line, pair, " ")
+before[pair[2]] = pair[1]
+}
 while ((getline line < ".berth/present") > 0) {
 if (line == "ok") listed = 1
 split(line, pair, " ")
@@ -889,6 +921,7 @@ ours[pair[1]] = 1
 {
 is_known = index(berths, " " $1 " ") > 0
 brought = index(of_archive, " " $2 " ") > 0 && (is_known || listed && ($1 in ours || !($1 in here)))
+if (index(built, " " $2 " ") > 0 && index(adopted, " " $1 " ") == 0) brought = is_known || before[$2] != $1
 print "image\\t" $1 "\\t" $2 "\\t" (brought ? "brought" : index(adopted, " " $1 " ") > 0 ? "kept" : "found")
 hex = $1
 sub(/^sha256:/, "", hex)

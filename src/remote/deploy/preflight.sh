@@ -133,5 +133,7 @@ printf 'free\t%s\ndockerfree\t%s\n' "$free_here" "$free_there"
 printf '%s\n' "$hashes" | sed "s/^/file$tab/"
 printf '%s\n' "$chains" | sed "s/^/chain$tab/"
 sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
+# Sources of the images of the current release that were built here.
+{ IFS= read -r current <"$path/.berth/current" && grep "^built$tab" "$path/.berth/releases/$current/note"; } 2>/dev/null
 [ ! -f "$path/.berth/bridge" ] || printf 'bridge\tleft\n'
 exit 0

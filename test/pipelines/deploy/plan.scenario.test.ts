@@ -151,20 +151,28 @@ describe("a plan with an image for another processor", () => {
 })
 
 describe("a plan of a service that the server builds", () => {
-  it.scopedLive("warns that files change from which its image is not built anew", () =>
-    Effect.gen(function*() {
-      const { archive, bring, deployed, directory, planned } = yield* scene()
-      yield* bring(archive("one"))
-      yield* deployed
-      rmSync(join(directory, "shop.tar"))
-      mkdirSync(join(directory, "web"))
-      writeFileSync(join(directory, "web/index.html"), "two")
-      writeFileSync(join(directory, "container.json"), "{ \"files\": [\"web\"] }")
-      writeFileSync(join(directory, "compose.yml"), "services:\n  web:\n    image: shop:latest\n    build: ./web\n")
-      expect((yield* planned).warnings).toContainEqual(
-        expect.stringMatching(/^the image of web is not built anew, although web\/index\.html changed: /)
-      )
-    }), 60_000 * patience)
+  it.scopedLive(
+    "says that its image is built anew, and why; a build that fails leaves what runs",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, directory, planned } = yield* scene()
+        yield* bring(archive("one"))
+        yield* deployed
+        rmSync(join(directory, "shop.tar"))
+        mkdirSync(join(directory, "web"))
+        writeFileSync(join(directory, "web/index.html"), "two")
+        writeFileSync(join(directory, "container.json"), "{ \"files\": [\"web\"] }")
+        writeFileSync(join(directory, "compose.yml"), "services:\n  web:\n    image: shop:latest\n    build: ./web\n")
+        expect(yield* planned).toMatchObject({
+          images: [{ change: "changed", buildReason: "web/index.html changed" }],
+          services: [{ name: "web", change: "recreate" }]
+        })
+        expect((yield* Effect.flip(deployed)).message).toMatch(
+          /^Deploy failed at start: docker stand-in: it does not build images[^]*\nweb could not be built\. The previous version is/
+        )
+      }),
+    60_000 * patience
+  )
 })
 
 describe("a plan with a tar that holds files", () => {

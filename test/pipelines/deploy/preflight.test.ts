@@ -18,6 +18,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   containerdStore: false,
   api: "",
   deployed: [],
+  built: new Map(),
   taken: [],
   foreign: [],
   apart: [],

@@ -24,6 +24,7 @@ const manifest: ReleaseManifest = {
   envFiles: [".env"],
   files: ["a\tb", "conf/é"],
   largeFiles: ["big.bin"],
+  built: new Map([["web", "0123456789abcdef"]]),
   bridged: [],
   backups: ""
 }

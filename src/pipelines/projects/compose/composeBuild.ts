@@ -1,4 +1,4 @@
-import { Array, Predicate } from "effect"
+import { Array, Order, Predicate } from "effect"
 import { interpolate } from "../interpolate.ts"
 import { type ComposeSource, joinRelative, listFieldParts, type PartPath, type ServicePart } from "./composeSources.ts"
 
@@ -76,4 +76,39 @@ export const findDockerfile = ({ merged, partOf }: BuildDefinition): string | un
   if (Predicate.isNotNullable(merged["dockerfile_inline"])) return undefined
   const written = merged["dockerfile"] ?? "Dockerfile"
   return Predicate.isString(written) ? interpolate(written, partOf("dockerfile").from.values).text : undefined
+}
+
+const sortByName = Array.sortWith(([name]: readonly [name: string, value: unknown]) => name, Order.string)
+
+const fillIn = (value: unknown, values: ComposeSource["values"]): unknown => {
+  if (Predicate.isString(value)) return interpolate(value, values).text
+  if (Array.isArray(value)) return value.map((each) => fillIn(each, values))
+  if (!Predicate.isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fillIn(each, values)]))
+}
+
+/** Text that stands for what a section says, with its variables filled in. */
+export const formatBuildSection = ({ merged, partOf }: BuildDefinition): string => {
+  if (!Predicate.isRecord(merged)) return JSON.stringify(merged)
+  const filled = sortByName(Object.entries(merged)).map(([key, value]) => {
+    const { values } = partOf(key).from
+    if (key !== "args") return [key, fillIn(value, values)]
+    // An argument without a value has that of the variable of its name.
+    const args = toEntries(value, /=/).map(([name, given]) =>
+      [name, fillIn(given ?? values.get(name), values)] as const
+    )
+    return [key, sortByName(args)]
+  })
+  return JSON.stringify(filled)
+}
+
+/** Local directories of `additional_contexts`, relative to the project. */
+export const listAdditionalContexts = ({ merged, partOf }: BuildDefinition): ReadonlyArray<string> => {
+  const { base, values } = partOf("additional_contexts").from
+  return toEntries(Predicate.isRecord(merged) ? merged["additional_contexts"] : undefined, /=/).flatMap(
+    ([, written]) => {
+      const directory = Predicate.isString(written) ? interpolate(written, values).text : ""
+      return directory === "" || /^[\w+.-]+:/.test(directory) ? [] : [joinRelative(base, directory) || "."]
+    }
+  )
 }

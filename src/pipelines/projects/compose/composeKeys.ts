@@ -66,7 +66,11 @@ const table: Readonly<Record<string, Section>> = {
     },
     notes: {
       attach: ["no", "A deploy starts the stack in the background."],
-      build: ["yes", "Built here, by `berth deploy --build` or the project's script; the server gets the image."],
+      build: [
+        "yes",
+        "Built here, by `berth deploy --build` or the project's script, and the server gets the image; on the server, " +
+        "where `files` sends its directory."
+      ],
       configs: ["yes", "The files of the configs are brought. docker-compose 1.29 mounts none of them."],
       credential_spec: ["partly", "For Windows. Its file is brought only if `files` names it."],
       deploy: [

@@ -4,6 +4,8 @@
 # while a release needs it. A failure here does not fail the deploy, because the stack is running.
 # Ids and names of the images of the stack and of the archive, derived from the activation as far as possible.
 images_now() {
+  # The start has built some of them.
+  built=" $(about build | cut -f 2 | tr '\n' ' ') "
   # shellcheck disable=SC2086 # Lists of names and ids without spaces.
   case $store:$source:$subjects in
     *:none:* | *:names:* | *:incoming:* | docker:*:?*) set -- $subjects ;;
@@ -13,7 +15,7 @@ images_now() {
     printf '%s %s\n' "$id" "$1"
     shift
   done
-  kept_meaning=$(awk -v of_archive=" $subjects " 'index(of_archive, " " $2 " ") == 0' .berth/names)
+  kept_meaning=$(awk -v others=" $subjects $built" 'index(others, " " $2 " ") == 0' .berth/names)
   printf '%s\n' "$kept_meaning" | sed '/^$/d'
   # Other images appeared with the start.
   told=" $subjects $(printf '%s\n' "$kept_meaning" | cut -d ' ' -f 2 | tr '\n' ' ') "
@@ -24,7 +26,8 @@ images_now() {
   name_ids "$@"
 }
 # Prints an `image` line for each image, and a `tag` line for each name that one needs. An image counts as brought if
-# it did not exist before, or if Berth has brought it earlier, in any directory.
+# it did not exist before, or if Berth has brought it earlier, in any directory; one that was built here, if its name
+# had another meaning before.
 describe_images() {
   berths=" $(awk -F '\t' '$1 == "image" && $4 == "brought" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
   adopted=" $(awk -F '\t' '$1 == "image" && $4 == "kept" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
@@ -33,8 +36,12 @@ describe_images() {
       case $berths in *" $id "*) ;; *) list_images >.berth/present 2>/dev/null; break ;; esac
     done
   fi
-  images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" '
+  images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v adopted="$adopted" -v own="$release_prefix" -v built=" $(about build | cut -f 2 | tr '\n' ' ')" '
     BEGIN {
+      while ((getline line < ".berth/names") > 0) {
+        split(line, pair, " ")
+        before[pair[2]] = pair[1]
+      }
       while ((getline line < ".berth/present") > 0) {
         if (line == "ok") listed = 1
         split(line, pair, " ")
@@ -50,6 +57,7 @@ describe_images() {
     {
       is_known = index(berths, " " $1 " ") > 0
       brought = index(of_archive, " " $2 " ") > 0 && (is_known || listed && ($1 in ours || !($1 in here)))
+      if (index(built, " " $2 " ") > 0 && index(adopted, " " $1 " ") == 0) brought = is_known || before[$2] != $1
       print "image\t" $1 "\t" $2 "\t" (brought ? "brought" : index(adopted, " " $1 " ") > 0 ? "kept" : "found")
       hex = $1
       sub(/^sha256:/, "", hex)

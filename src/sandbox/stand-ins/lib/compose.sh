@@ -35,6 +35,7 @@ compose() {
         *) unclear compose version "$@" ;;
       esac
       return 0 ;;
+    build) refuse "docker stand-in: it does not build images: load them" ;;
     up | down | stop | start | restart | ps | logs | config | rm | pull) ;;
     *) unclear compose "$action" "$@" ;;
   esac

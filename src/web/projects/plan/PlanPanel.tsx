@@ -8,6 +8,7 @@ import {
   countChanges,
   describeBuilder,
   describeHook,
+  describeImageBuild,
   describeKeptData,
   filterChangedParts,
   isPullNote,
@@ -59,13 +60,13 @@ const Changes = ({ comparison, plan }: {
           aside={file.change === "removed" ? null : <span>{formatBytes(file.bytes)}</span>}
         />
       ))}
-      {images.map(({ bytesToSend, change, name }) => (
+      {images.map((image) => (
         <PlannedRow
-          key={`image ${name}`}
-          name={name}
+          key={`image ${image.name}`}
+          name={image.name}
           kind="image"
-          change={change}
-          aside={<span>{formatBytes(bytesToSend)} to send</span>}
+          change={image.change}
+          aside={<span>{describeImageBuild(image) || `${formatBytes(image.bytesToSend)} to send`}</span>}
         />
       ))}
       {secrets.map(({ change, name, services, source }) => (

@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import { decideImageNeeds, type DeployPlan, findStaleBuilds } from "../../../../src/pipelines/deploy/preflight.ts"
+import { decideImageNeeds, type DeployPlan } from "../../../../src/pipelines/deploy/preflight.ts"
 import type { ComposeService } from "../../../../src/pipelines/projects/compose.ts"
 import type { PullPolicy } from "../../../../src/schema/deploys.ts"
 
@@ -177,79 +177,5 @@ describe("the images that a stack needs beside its archive", () => {
         "of the project: docker-compose 1.29.2 on \"Main\" refuses it. Move it into the project"
       ]
     })
-  })
-})
-
-describe("an image that the server has built", () => {
-  const built = (buildContext: string) => service({ name: "own", builds: true, buildContext, image: "own" })
-  const facts = { imageIds: new Map([["own", "sha256:1"]]) }
-  const told = (context: string, changed: ReadonlyArray<string>, archive = holding("shop:latest"), known = facts) =>
-    findStaleBuilds(
-      {
-        ...plan([built(context)], tar),
-        files: ["Dockerfile", ...changed].map((name) => ({ name, path: `/p/${name}`, size: 1, mode: "644" as const })),
-        envFiles: [".env"]
-      },
-      archive,
-      known,
-      new Set(changed),
-      "Main"
-    )
-
-  it("is a warning where files of its directory change, since Compose does not build it anew", () => {
-    expect(told("web", ["web/index.html", "web/b", "web/c", "other"])).toEqual([
-      "the image of own is not built anew, although web/index.html and 2 other files changed: Compose on \"Main\" builds only " +
-      "what is missing. Build it here (berth deploy --build), or there (\"build\": {\"at\": \"target\"} in container.json)"
-    ])
-    expect(told(".", ["app.js"])[0]).toContain("although app.js changed")
-  })
-
-  it("is none where nothing of it changes, where it comes in the archive, or where it is missing", () => {
-    expect(told("web", ["webs/a"])).toEqual([])
-    expect(told(".", ["compose.yml", ".env"])).toEqual([])
-    expect(told("web", ["web/a"], holding("own:latest"))).toEqual([])
-    expect(told("web", ["web/a"], undefined, { imageIds: new Map() })).toEqual([])
-    expect(told("../web", ["web/a"])).toEqual([])
-    expect(told(".", [".secrets/token", ".dockerignore"])).toEqual([])
-  })
-
-  it("is none of a service that Compose builds at each start, or of files that are only mounted", () => {
-    const content = { services: { own: { build: "web", pull_policy: "build" }, other: { pull_policy: "always" } } }
-    const source = { name: "compose.yml", base: "", values: new Map<string, string>() }
-    const given = plan([built("web")], tar)
-    const files = ["Dockerfile", "web/a", "nginx.conf"].map((name) => ({
-      name,
-      path: `/p/${name}`,
-      size: 1,
-      mode: "644" as const
-    }))
-    const asked = (changed: string, context: string, of: object) =>
-      findStaleBuilds(
-        {
-          ...given,
-          files,
-          compose: {
-            ...given.compose,
-            services: [built(context)],
-            sources: [{ ...source, source: { file: "/p/compose.yml", content: of, placeAt: () => undefined } }]
-          },
-          references: [{
-            kind: "mount",
-            path: "nginx.conf",
-            services: ["own"],
-            at: "",
-            found: "brought",
-            isFile: true,
-            isWritable: false,
-            isOptional: false
-          }]
-        },
-        holding("shop:latest"),
-        facts,
-        new Set([changed]),
-        "Main"
-      ).length
-    expect([asked("web/a", "web", content), asked("web/a", "web", { services: { own: null } })]).toEqual([0, 1])
-    expect([asked("nginx.conf", ".", {}), asked("web/a", ".", {})]).toEqual([0, 1])
   })
 })
