@@ -25,6 +25,7 @@ import {
   findHostPort,
   isUnset,
   listDriftFields,
+  parseHostPorts,
   readLiveValue,
   resolveDefault
 } from "./applications/applications.ts"
@@ -89,9 +90,8 @@ const recordedFields = (app: PlatformRecord, buildpack: BuildPack) => {
 
 const portFields = (envs: ReadonlyArray<AppEnv>) => {
   const port = Option.getOrUndefined(findHostPort(envs))?.value
-  return port !== undefined && Disclosed.$is("Known")(port) && /^\d{1,5}$/.test(port.value)
-    ? { port: Number(port.value) }
-    : {}
+  const [only, ...others] = port !== undefined && Disclosed.$is("Known")(port) ? parseHostPorts(port.value) : []
+  return only === undefined || others.length > 0 ? {} : { port: only }
 }
 
 const hiddenPort = (envs: Option.Option<ReadonlyArray<AppEnv>>): ReadonlyArray<DriftUnknown> => {

@@ -102,6 +102,15 @@ describe("adopt", () => {
       expect(yield* written).not.toHaveProperty("port")
     }).pipe(world({ envs: { HOST_PORT: "2010" } }, undefined, { hidden: ["HOST_PORT"] })))
 
+  it.effect.each(["127.0.0.1:2010", "\"2010\"", "2010:80/tcp"])(
+    "declares the port of %j",
+    (value) =>
+      Effect.gen(function*() {
+        yield* adopt(request)
+        expect(yield* written).toHaveProperty("port", 2010)
+      }).pipe(world({ envs: { HOST_PORT: value } }))
+  )
+
   it.effect("says that the variables cannot be read", () =>
     Effect.gen(function*() {
       expect((yield* adopt(request)).unknown).toMatchObject([{ field: "port" }])
@@ -124,7 +133,7 @@ describe("adopt", () => {
     [{ build_pack: "railpack" }, "its build pack is \"railpack\""],
     [{ git_repository: "https://github.com/ann/shop" }, "its repository is elsewhere"],
     [{ git_repository: "" }, "it has no repository"],
-    [{ envs: { HOST_PORT: "2010/tcp" } }, "HOST_PORT is \"2010/tcp\""]
+    [{ envs: { HOST_PORT: "2010-2012" } }, "HOST_PORT is \"2010-2012\""]
   ])("writes nothing where no entry can say it: %j", ([app, reason]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(adopt(request))
