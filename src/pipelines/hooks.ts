@@ -168,10 +168,11 @@ export const buildStartHookLines = (hooks: Hooks | undefined, run: string): Read
   })
 
 /**
- * Makes the server stop the hook, or not start it, and undo the activation if the run is cancelled.
- * @param lines lines of the hook in the release's manifest; without any, there is nothing to stop
+ * Makes the server stop the hook, or not start it, and undo the activation if the run is cancelled; after a build of images,
+ * too.
+ * @param lines lines of the hook and of builds in the release's manifest; without any, there is nothing to stop
  */
-export const stopHookWhenCancelled =
+export const stopWhenCancelled =
   ({ remotePath, server }: Stack, lines: ReadonlyArray<string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Ssh | Steps> =>
     lines.length === 0 ? effect : Effect.flatMap(

@@ -253,6 +253,14 @@ export interface RemotePaths {
   readonly others: ReadonlySet<string>
 }
 
+/** Images that a server built, as a release notes them. */
+interface NotedBuilds {
+  /** Sources as a digest, by service. */
+  readonly digests: ReadonlyMap<string, string>
+  /** Ids of all images of that release by name; empty if it built none. */
+  readonly imageIds: ReadonlyMap<string, string>
+}
+
 /** Parsed answer of the server. Sizes are in KiB; missing objects are left out of the maps. */
 export interface ServerFacts {
   readonly engine: string
@@ -275,8 +283,8 @@ export interface ServerFacts {
   readonly serverImages: ReadonlyArray<ServerImage>
   /** Names of the last deploy's files for compose: `.env` and the `env_file`s of the compose file. */
   readonly deployed: ReadonlyArray<string>
-  /** Sources of the images that the server built for the current release: a digest by service. */
-  readonly built: ReadonlyMap<string, string>
+  /** Images that the server built for the current release. */
+  readonly built: NotedBuilds
   /** Changes with every deploy to the remote path. */
   readonly revision: string
   readonly taken: ReadonlyArray<OccupiedPorts>
@@ -391,7 +399,10 @@ export const parsePreflight = (output: string): ServerFacts => {
       }))
     }),
     deployed: values("deployed"),
-    built: parseBuilt(values("built")),
+    built: {
+      digests: parseBuilt(values("built")),
+      imageIds: new Map(values("builtimage").map((line) => line.split("\t")).map(([id = "", name = ""]) => [name, id]))
+    },
     revision: value("revision")[0] ?? "",
     taken: Array.filterMap(values("port"), takenBy),
     foreign: parseForeignContainers(values("foreign")),

@@ -48,7 +48,7 @@ export const describeStateAfter = ({ isRestored, ranBefore, step }: UndoReport):
   }
   if (ranBefore === "unknown") return untouched
   if (ranBefore === "nothing") return "Nothing was running before and nothing is now"
-  return ["load", compareStep, "backup", "beforeStart", "bridge"].includes(step)
+  return ["load", compareStep, "build", "backup", "beforeStart", "bridge"].includes(step)
     ? "The previous version is still running"
     : "The previous version is running again"
 }

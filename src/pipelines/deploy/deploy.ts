@@ -47,7 +47,7 @@ import { finishDeploy, formatKeepReleases, makeActivations } from "../activation
 import { computeFullSize, shouldCompress } from "../archive/transfer.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import { BridgeRefused, describeRollouts, toBridgeRefusedResult } from "../bridge/rollout.ts"
-import { buildStartHookLines, runAfterDeploy, runLocalHook, stopHookWhenCancelled } from "../hooks.ts"
+import { buildStartHookLines, runAfterDeploy, runLocalHook, stopWhenCancelled } from "../hooks.ts"
 import { listSecretFiles, listServiceMounts } from "../projects/broughtFiles.ts"
 import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
 import { requireTrust } from "../projects/programs.ts"
@@ -157,7 +157,8 @@ const activateProject = (
     const activations = yield* makeActivations(target, deployed)
     const { run } = yield* Steps
     const hookLines = buildStartHookLines(plan.hooks, run)
-    const stoppable = stopHookWhenCancelled(target, hookLines)
+    const buildLines = formatBuildLines(decision.builds)
+    const stoppable = stopWhenCancelled(target, [...hookLines, ...buildLines])
     const bridging = yield* makeBridging(target, decision.rollouts, facts.hasBridge === true)
     const { backups } = decision
     const backing = backups === undefined
@@ -167,7 +168,7 @@ const activateProject = (
       Effect.gen(function*() {
         const release = [
           ...formatManifest(buildReleaseManifest(plan, by, target.environment, checkout, decision.builds)),
-          ...formatBuildLines(decision.builds),
+          ...buildLines,
           yield* formatKeepReleases(onUnhealthy),
           ...decision.missingContexts.map((name) => `context\t${name}`),
           ...backing === undefined ? [] : [backupLine],

@@ -4,9 +4,11 @@ import type { PlannedImage } from "../../schema/deploys.ts"
 import { isSecretFile } from "../../schema/secrets.ts"
 import { cut, pluralize } from "../../schema/words.ts"
 import { computeSha256 } from "../../services/bytes.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { isImageName, normalizeImageName } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/images.ts"
 import { listArchiveNames } from "../archive/transfer.ts"
+import type { Hooks } from "../hooks.ts"
 import type { FoundReference } from "../projects/broughtFiles.ts"
 import type { ComposeFile, ComposeService } from "../projects/compose.ts"
 import {
@@ -17,17 +19,18 @@ import {
 } from "../projects/compose/composeBuild.ts"
 import { joinRelative } from "../projects/compose/composeSources.ts"
 import { type DeployFile, hashDeployFile } from "../projects/deployFiles.ts"
+import { type DockerIgnore, parseDockerIgnore } from "../projects/dockerIgnore.ts"
 
 // Compose on a server builds the images of `build:` sections that it lacks, and no others: a deploy has it build those
-// anew whose files or sections differ from those of the release that runs.
+// anew whose files or sections differ from those of the release that runs, before it replaces anything.
 
 /** Project as its builds on a server need it. */
 interface BuiltStack {
   readonly compose: ComposeFile
   readonly archive: DeployFile | undefined
   readonly files: ReadonlyArray<DeployFile>
-  readonly envFiles: ReadonlyArray<string>
   readonly references: ReadonlyArray<FoundReference>
+  readonly hooks?: Pick<Hooks, "beforeStart">
 }
 
 /** An image that the server builds for a service, from a directory that is sent. */
@@ -36,8 +39,9 @@ export interface ServerBuild {
   readonly image: string
   /** Stands for its section and its files; releases note it. */
   readonly digest: string
-  /** `missing` is built by the start itself, `changed` anew before it; `same` stays. */
   readonly state: "missing" | "changed" | "same"
+  /** True to build it before anything is replaced; the start itself would only build a missing one, or pull it. */
+  readonly isBuiltNow: boolean
   /** Reason for building it; empty for one that stays. */
   readonly reason: string
 }
@@ -71,34 +75,71 @@ export const bringsContext = (
   return wanted === undefined || files.some((file) => file.name === wanted)
 }
 
-/** Services whose image Compose pulls at each start, whatever was built. */
-const listPulled = ({ sources }: ComposeFile): ReadonlySet<string> =>
-  new Set(sources.flatMap(({ source: { content } }) => {
+const readPullPolicies = ({ sources }: ComposeFile): ReadonlyMap<string, string> =>
+  new Map(sources.flatMap(({ source: { content } }) => {
     const services = Predicate.isRecord(content) ? content["services"] : undefined
     return Object.entries(Predicate.isRecord(services) ? services : {}).flatMap(([name, service]) => {
       const policy = Predicate.isRecord(service) ? service["pull_policy"] : undefined
-      return Predicate.isString(policy) && /^(?:always|daily|weekly|every_)/.test(policy) ? [name] : []
+      return Predicate.isString(policy) ? [[name, policy] as const] : []
     })
   }))
 
-/** Files among those of a deploy that an image is built from. In the project itself, those for Compose and for mounts are none. */
-const listBuildFiles = (
-  context: string,
-  build: BuildDefinition | undefined,
-  { compose, envFiles, files, references }: BuiltStack
-): ReadonlyArray<DeployFile> => {
-  const read = new Set([...compose.fileNames, ...envFiles])
-  const isMounted = (file: string) =>
-    references.some(({ path }) => file === path || file.startsWith(`${path}/`)) || isSecretFile(file)
-  const dockerfile = placeDockerfile(context, build)
-  const directories = [context, ...build === undefined ? [] : listAdditionalContexts(build)]
-  return files.filter(({ name }) =>
-    name === dockerfile ||
-    directories.some((directory) =>
-      directory === "." ? !read.has(name) && !isMounted(name) : name.startsWith(`${directory}/`)
-    )
-  )
+/** Compose pulls these at each start, whatever was built. */
+const isPulled = (policy: string | undefined) => policy !== undefined && /^(?:always|daily|weekly|every_)/.test(policy)
+
+/** Directories that an image is built from: its context and further ones, also those of images that it takes files of. */
+const listContexts = (
+  service: string,
+  compose: ComposeFile,
+  seen: ReadonlyArray<string> = []
+): ReadonlyArray<string> => {
+  const context = compose.services.find(({ name }) => name === service)?.buildContext
+  if (context === undefined || seen.includes(service)) return []
+  const build = compose.builds.get(service)
+  if (build === undefined) return [context]
+  const { directories, services } = listAdditionalContexts(build)
+  return [context, ...directories, ...services.flatMap((name) => listContexts(name, compose, [...seen, service]))]
 }
+
+const isBelow = (directory: string, file: string) => directory === "." || file.startsWith(`${directory}/`)
+
+const isIgnoredBy = (ignore: DockerIgnore, path: string): boolean => {
+  const segments = path.split("/")
+  return segments.reduce<ReturnType<DockerIgnore["test"]>>(
+    (above, _, at) => ignore.test(segments.slice(0, at + 1).join("/"), above.matches),
+    { ignored: false, matches: [] }
+  ).ignored
+}
+
+/** Reads what the `.dockerignore` of a context leaves out; nothing if Docker would refuse it. */
+const readIgnored = (context: string, dockerfile: string | undefined, files: ReadonlyArray<DeployFile>) =>
+  Effect.gen(function*() {
+    const named = (name: string | undefined) => files.find((file) => file.name === name)
+    const found = named(`${dockerfile}.dockerignore`) ?? named(joinRelative(context, ".dockerignore"))
+    if (found === undefined) return () => false
+    const ignore = parseDockerIgnore(new TextDecoder().decode(yield* (yield* LocalFiles).read(found.path)))
+    if (Predicate.isString(ignore)) return () => false
+    const above = context === "." ? 0 : context.length + 1
+    return (name: string) => name !== found.name && isBelow(context, name) && isIgnoredBy(ignore, name.slice(above))
+  })
+
+/**
+ * Files among those of a deploy that an image is built from; without the compose files, and without what its containers see
+ * in place of the image's own.
+ */
+const listBuildFiles = (service: string, context: string, { compose, files, references }: BuiltStack) =>
+  Effect.gen(function*() {
+    const dockerfile = placeDockerfile(context, compose.builds.get(service))
+    const isIgnored = yield* readIgnored(context, dockerfile, files)
+    const directories = listContexts(service, compose)
+    const isMounted = (file: string) =>
+      references.some(({ path, services }) => services.includes(service) && (file === path || isBelow(path, file)))
+    return files.filter(({ name }) =>
+      name === dockerfile ||
+      directories.some((directory) => isBelow(directory, name)) && !compose.fileNames.includes(name) &&
+        !isSecretFile(name) && !isMounted(name) && !isIgnored(name)
+    )
+  })
 
 const describeChanged = ([file, ...others]: ReadonlyArray<string>): string =>
   file === undefined
@@ -111,36 +152,50 @@ export const decideServerBuilds = Effect.fn("deploy.decideServerBuilds")(functio
   archive: Option.Option<ImageArchive>,
   { built, fileHashes, imageIds }: Pick<ServerFacts, "built" | "fileHashes" | "imageIds">
 ) {
+  const { compose } = plan
   const isArchived = isFromArchive(plan, archive)
-  const pulled = listPulled(plan.compose)
-  const found = plan.compose.services.flatMap((service) => {
-    const { buildContext: context, builds, image, name, runs } = service
-    return !builds || !runs || context === undefined || image === undefined || !isImageName(image) ||
-        isArchived(image) || pulled.has(name) || !bringsContext(service, plan)
+  const policies = readPullPolicies(compose)
+  // It runs before the start, also where its profile is not active.
+  const hooked = Option.getOrUndefined(plan.hooks?.beforeStart ?? Option.none())?.service
+  const found = compose.services.flatMap((service) => {
+    const { buildContext: context, builds, image, name, platform = "", runs } = service
+    return !builds || !(runs || name === hooked) || context === undefined || image === undefined ||
+        !isImageName(image) || isArchived(image) || isPulled(policies.get(name)) || !bringsContext(service, plan)
       ? []
-      : [{ context, image, service: name }]
+      : [{ context, image, platform, service: name }]
   })
-  return yield* Effect.forEach(found, ({ context, image, service }) =>
-    Effect.gen(function*() {
-      const build = plan.compose.builds.get(service)
-      const hashes = yield* Effect.forEach(
-        listBuildFiles(context, build, plan),
-        (file) => Effect.map(hashDeployFile(file), (hash) => [file.name, hash] as const),
-        { concurrency: 4 }
-      )
-      const section = build === undefined ? "" : formatBuildSection(build)
-      const digest = computeSha256(JSON.stringify([section, [...hashes].sort()])).slice(0, 16)
-      const differing = hashes.filter(([name, hash]) => fileHashes.get(name) !== hash).map(([name]) => name)
-      const before = built.get(service)
-      // Without a note of what the image was built from, the files tell.
-      const state = !imageIds.has(image) ?
-        "missing" :
-        before === digest || before === undefined && differing.length === 0
-        ? "same"
-        : "changed"
-      const reason = state === "same" ? "" : state === "missing" ? "it is not there yet" : describeChanged(differing)
-      return { service, image, digest, state, reason } satisfies ServerBuild
-    }))
+  const withFiles = yield* Effect.forEach(
+    found,
+    (build) => Effect.map(listBuildFiles(build.service, build.context, plan), (files) => ({ ...build, files }))
+  )
+  const read = new Map(withFiles.flatMap(({ files }) => files.map((file) => [file.name, file])))
+  const hashes = new Map(
+    yield* Effect.forEach(
+      read.values(),
+      (file) => Effect.map(hashDeployFile(file), (hash) => [file.name, hash] as const),
+      { concurrency: 4 }
+    )
+  )
+  return withFiles.map(({ files, image, platform, service }): ServerBuild => {
+    const build = compose.builds.get(service)
+    const section = build === undefined ? "" : formatBuildSection(build)
+    const sources = files.map(({ name }) => `${hashes.get(name)} ${name}`).sort()
+    const digest = computeSha256(JSON.stringify([platform, section, sources])).slice(0, 16)
+    const differing = files.map(({ name }) => name).filter((name) => fileHashes.get(name) !== hashes.get(name))
+    const now = imageIds.get(image)
+    const told = { service, image, digest }
+    if (now === undefined) {
+      const policy = policies.get(service) ?? ""
+      const isBuiltNow = !/^(?:missing|if_not_present)$/.test(policy)
+      return { ...told, state: "missing", isBuiltNow, reason: "it is not there yet" }
+    }
+    // Without a note of what images were built from, the files tell.
+    const isSame = built.digests.size === 0 ? differing.length === 0 : built.digests.get(service) === digest
+    if (!isSame) return { ...told, state: "changed", isBuiltNow: true, reason: describeChanged(differing) }
+    return built.digests.size > 0 && built.imageIds.get(image) !== now
+      ? { ...told, state: "changed", isBuiltNow: true, reason: "its name has another image there" }
+      : { ...told, state: "same", isBuiltNow: false, reason: "" }
+  })
 })
 
 /** Full names of the images that a deploy builds. */
@@ -156,9 +211,9 @@ export const findBuildReason = (
   return build === undefined ? {} : { buildReason: build.reason }
 }
 
-/** Lines of an activation: service and image of each build, and whether it is built before the start. */
+/** Lines of an activation: service and image of each build, and whether it is built now or as the start decides. */
 export const formatBuildLines = (builds: ReadonlyArray<ServerBuild>): ReadonlyArray<string> =>
-  builds.map(({ image, service, state }) => `build\t${service}\t${image}\t${state === "changed" ? "anew" : "kept"}`)
+  builds.map(({ image, isBuiltNow, service }) => `build\t${service}\t${image}\t${isBuiltNow ? "now" : "later"}`)
 
 /** Sentence of a result's message, with a leading space; empty without an image that was built anew. */
 export const describeServerBuilds = (builds: ReadonlyArray<ServerBuild>): string => {

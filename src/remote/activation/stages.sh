@@ -15,6 +15,7 @@ alone=$(cat "$(dirname "$0")/../lib/standalone.sh")
 . "$(dirname "$0")/parts/reportOutput.sh"
 . "$(dirname "$0")/parts/load.sh"
 . "$(dirname "$0")/parts/place.sh"
+. "$(dirname "$0")/parts/build.sh"
 . "$(dirname "$0")/parts/backup.sh"
 . "$(dirname "$0")/parts/hook.sh"
 . "$(dirname "$0")/parts/bridge.sh"

@@ -41,13 +41,14 @@ done
 }
 stack_variables() {
 if [ "$#" -eq 1 ]; then printf '\\''%s\\n'\\'' "$1"; return; fi
-(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
-printf '\\''%s\\n'\\'' .berth/variables
+(umask 077; for name do cat "./$name" && echo || exit 1; done >"\${stack_home:-.berth}/variables.new") &&
+mv -f "\${stack_home:-.berth}/variables.new" "\${stack_home:-.berth}/variables" && printf '\\''%s\\n'\\'' "\${stack_home:-.berth}/variables"
 }
 compose_stack() {
 stack_only=$1
 shift
-if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" .berth/stack | head -n 1)" ]; then
+stack_note=\${stack_home:-.berth}/stack
+if [ ! -f "$stack_note" ] || [ ! -f "$(sed -n "s/^compose$(printf '\\''\\t'\\'')//p" "$stack_note" | head -n 1)" ]; then
 compose \${stack_only:+-f "$stack_only"} "$@"
 return
 fi
@@ -58,8 +59,8 @@ compose) set -- "$@" -f "$stack_value" ;;
 profile) set -- "$@" --profile "$stack_value" ;;
 project) set -- "$@" -p "$stack_value" ;;
 esac
-done <.berth/stack
-stack_values=$(sed -n "s/^variables$(printf '\\''\\t'\\'')//p" .berth/stack)
+done <"$stack_note"
+stack_values=$(sed -n "s/^variables$(printf '\\''\\t'\\'')//p" "$stack_note")
 if [ -n "$stack_values" ]; then
 stack_values=$(printf '\\''%s\\n'\\'' "$stack_values" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
 set -- "$@" --env-file "$stack_values"
@@ -595,34 +596,7 @@ if [ -L "./$name" ] || [ ! -f "./$name" ]; then continue; fi
 mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
 done <.berth/gone
 about context | while IFS= read -r name; do
-[ -e "./$name" ] || mkdir -p "./$name" || exit 1
-done || return 1
-build_anew
-}
-build_anew() {
-set -- $(about build | awk -F '\\t' '$3 == "anew" { print $1 }')
-[ "$#" -gt 0 ] || return 0
-hold_built || return 1
-compose_stack "$compose_file" build "$@" </dev/null
-build_code=$?
-note_built || return 1
-[ "$build_code" -eq 0 ] || { echo "$* could not be built"; return 1; }
-}
-note_built() {
-name_ids $(about build | cut -f 2 | sort -u) | while read -r id name; do
-grep -qxF "$id $name" .berth/names || printf '%s %s\\n' "$id" "$name" >>.berth/leaving || exit 1
-done
-}
-hold_built() {
-built_prefix=$(prefix_here)
-about build | cut -f 2 | sort -u | while IFS= read -r name; do
-id=$(awk -v name="$name" '$2 == name { print $1; exit }' .berth/names)
-[ -n "$id" ] || continue
-for release_note in .berth/releases/[0-9]*/note; do
-grep -q "^image$tab$id$tab.*\${tab}found$" "$release_note" 2>/dev/null || continue
-as_root docker tag "$id" "$built_prefix$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" </dev/null || exit 1
-sed "/^image$tab$id$tab/s/found$/kept/" "$release_note" >"$release_note.new" && mv -f "$release_note.new" "$release_note" || exit 1
-done
+[ -e "./$name" ] || mkdir -p "./$name" || return 1
 done
 }
 note_brought() {
@@ -644,6 +618,65 @@ surveyed) ;;
 *) said=$(sed -e '$d' -e "s/^/foreign$tab/" .berth/foreign) && refuse_start ;;
 esac
 [ -z "$checking" ] || check_end
+context_home=$(pwd -P)/.berth/context
+make_context() {
+rm -rf "$context_home"
+context_place=$context_home/$(basename "$(pwd -P)")
+mkdir -p "$context_place" || return 1
+context_called=$context_home/$(basename "$PWD")
+[ "$context_called" = "$context_place" ] || ln -s "$context_place" "$context_called" || return 1
+printf '%s\\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >"$context_home/stack"
+{ sed 's,^\\./,,' .berth/files; echo /; for kind in compose env file large; do about "$kind"; done; } | awk '
+$0 == "/" { all = 1; next }
+!all { staged[$0] = 1; next }
+!/^\\.secrets\\// && !seen[$0]++ { print ($0 in staged ? "staged" : "here") "\\t" $0 }' >"$context_home/names" || return 1
+copy_names staged "$staged" && copy_names here . || return 1
+about context | while IFS= read -r name; do mkdir -p "$context_place/$name" || exit 1; done
+}
+copy_names() {
+(
+cd "$2" && sed -n "s/^$1$tab//p" "$context_home/names" | tr '\\n' '\\0' >"$context_home/list" || exit 1
+xargs -0 -r sh -c 'to=$0; cp -pl --parents -- "$@" "$to"' "$context_place" <"$context_home/list" 2>/dev/null && exit 0
+tr '\\0' '\\n' <"$context_home/list" | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$context_place"
+)
+}
+run_build() {
+make_context && hold_built || return 1
+stack_home=$context_home
+(cd "$context_called" && compose_stack "$compose_file" build $to_build </dev/null)
+}
+note_built() {
+name_ids $(about build | cut -f 2 | sort -u) | while read -r id name; do
+grep -qxF "$id $name" .berth/names || printf '%s %s\\n' "$id" "$name" >>.berth/leaving || exit 1
+done
+}
+hold_built() {
+built_prefix=$(prefix_here)
+about build | cut -f 2 | sort -u | while IFS= read -r name; do
+id=$(awk -v name="$name" '$2 == name { print $1; exit }' .berth/names)
+[ -n "$id" ] || continue
+for release_note in .berth/releases/[0-9]*/note; do
+grep -q "^image$tab$id$tab.*\${tab}found$" "$release_note" 2>/dev/null || continue
+as_root docker tag "$id" "$built_prefix$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" </dev/null || exit 1
+sed "/^image$tab$id$tab/s/found$/kept/" "$release_note" >"$release_note.new" && mv -f "$release_note.new" "$release_note" || exit 1
+done
+done
+}
+build_failed() {
+note_brought 2>/dev/null
+restore_names .berth/names
+failed build yes
+}
+to_build=$(about build | awk -F '\\t' '$3 == "now" { printf "%s ", $1 }')
+if [ -n "$to_build" ]; then
+said=$(report loaded run_build)
+code=$?
+rm -rf "$context_home"
+note_built 2>/dev/null
+[ "$code" -eq 0 ] || build_failed
+said="it was taken back"
+[ "$(cat .berth/stop 2>/dev/null)" != "$run" ] || build_failed
+fi
 await_go() {
 looks=0
 while [ -e .berth/waiting ]; do

@@ -133,7 +133,12 @@ printf 'free\t%s\ndockerfree\t%s\n' "$free_here" "$free_there"
 printf '%s\n' "$hashes" | sed "s/^/file$tab/"
 printf '%s\n' "$chains" | sed "s/^/chain$tab/"
 sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
-# Sources of the images of the current release that were built here.
-{ IFS= read -r current <"$path/.berth/current" && grep "^built$tab" "$path/.berth/releases/$current/note"; } 2>/dev/null
+# Images of the current release that were built here: their sources and ids. A deploy that was cut off has moved the mark.
+for mark in current before; do
+  { IFS= read -r current <"$path/.berth/$mark"; } 2>/dev/null || continue
+  note=$path/.berth/releases/$current/note
+  ! grep "^built$tab" "$note" 2>/dev/null || sed -n "s/^image$tab/builtimage$tab/p" "$note"
+  break
+done
 [ ! -f "$path/.berth/bridge" ] || printf 'bridge\tleft\n'
 exit 0

@@ -41,13 +41,14 @@ done
 }
 stack_variables() {
 if [ "$#" -eq 1 ]; then printf '%s\\n' "$1"; return; fi
-(umask 077; for name do cat "./$name" && echo || exit 1; done >.berth/variables.new) && mv -f .berth/variables.new .berth/variables &&
-printf '%s\\n' .berth/variables
+(umask 077; for name do cat "./$name" && echo || exit 1; done >"\${stack_home:-.berth}/variables.new") &&
+mv -f "\${stack_home:-.berth}/variables.new" "\${stack_home:-.berth}/variables" && printf '%s\\n' "\${stack_home:-.berth}/variables"
 }
 compose_stack() {
 stack_only=$1
 shift
-if [ ! -f .berth/stack ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" .berth/stack | head -n 1)" ]; then
+stack_note=\${stack_home:-.berth}/stack
+if [ ! -f "$stack_note" ] || [ ! -f "$(sed -n "s/^compose$(printf '\\t')//p" "$stack_note" | head -n 1)" ]; then
 compose \${stack_only:+-f "$stack_only"} "$@"
 return
 fi
@@ -58,8 +59,8 @@ compose) set -- "$@" -f "$stack_value" ;;
 profile) set -- "$@" --profile "$stack_value" ;;
 project) set -- "$@" -p "$stack_value" ;;
 esac
-done <.berth/stack
-stack_values=$(sed -n "s/^variables$(printf '\\t')//p" .berth/stack)
+done <"$stack_note"
+stack_values=$(sed -n "s/^variables$(printf '\\t')//p" "$stack_note")
 if [ -n "$stack_values" ]; then
 stack_values=$(printf '%s\\n' "$stack_values" | { set --; while IFS= read -r name; do set -- "$@" "$name"; done; stack_variables "$@"; }) || return 1
 set -- "$@" --env-file "$stack_values"
@@ -258,7 +259,12 @@ printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
 printf '%s\\n' "$hashes" | sed "s/^/file$tab/"
 printf '%s\\n' "$chains" | sed "s/^/chain$tab/"
 sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
-{ IFS= read -r current <"$path/.berth/current" && grep "^built$tab" "$path/.berth/releases/$current/note"; } 2>/dev/null
+for mark in current before; do
+{ IFS= read -r current <"$path/.berth/$mark"; } 2>/dev/null || continue
+note=$path/.berth/releases/$current/note
+! grep "^built$tab" "$note" 2>/dev/null || sed -n "s/^image$tab/builtimage$tab/p" "$note"
+break
+done
 [ ! -f "$path/.berth/bridge" ] || printf 'bridge\\tleft\\n'
 exit 0
 `

@@ -168,7 +168,7 @@ describe("a plan of a service that the server builds", () => {
           services: [{ name: "web", change: "recreate" }]
         })
         expect((yield* Effect.flip(deployed)).message).toMatch(
-          /^Deploy failed at start: docker stand-in: it does not build images[^]*\nweb could not be built\. The previous version is/
+          /^Deploy failed at build: docker stand-in: it does not build images: load them\. The previous version is still running$/
         )
       }),
     60_000 * patience

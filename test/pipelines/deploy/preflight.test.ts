@@ -18,7 +18,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   containerdStore: false,
   api: "",
   deployed: [],
-  built: new Map(),
+  built: { digests: new Map(), imageIds: new Map() },
   taken: [],
   foreign: [],
   apart: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
@@ -44,20 +44,27 @@ describe.skipIf(!realServer.available)(title, { timeout: 240_000 * patience }, (
       const request = { ...place, projectPath: directory }
       const idOf = (service: string) => docker("ps", "-aq", "--no-trunc", "--filter", `name=${name}[-_]${service}`)
       const imageOf = (id: string) => docker("inspect", "--format", "{{.Image}}", id)
+      const namesOf = (id: string) =>
+        Effect.map(docker("image", "inspect", "--format", "{{range .RepoTags}}{{println .}}{{end}}", id), lines)
       const service = (context: string, more = "") =>
         `    build: { context: ${context}, args: { GREETING: "\${GREETING}" } }\n    stop_signal: SIGKILL\n${more}`
       yield* put(directory, {
         "compose.yml": `version: "3.8"\nservices:\n  web:\n    image: ${image}\n${
           service("./web", "    ports: [\"127.0.0.1:${HOST_PORT}:8080\"]\n")
-        }  other:\n    build: ./other\n    stop_signal: SIGKILL\n`,
+        }  other:\n    build: { context: ., dockerfile: other.Dockerfile }\n    stop_signal: SIGKILL\n`,
         ".env": `HOST_PORT=${port}\nGREETING=hello\n`,
-        "container.json": JSON.stringify({ files: ["web", "other"] }),
+        "container.json": JSON.stringify({
+          files: ["web", "lib", "page", "busybox", "other.Dockerfile", ".dockerignore"]
+        }),
         "web/Dockerfile": dockerfile(image),
         "web/page": "one",
-        "other/Dockerfile": dockerfile(image),
-        "other/page": "other"
+        "other.Dockerfile": dockerfile(image, ["COPY . /all"]),
+        ".dockerignore": ".env\nweb\n",
+        "lib/a": "one",
+        "lib/old": "",
+        page: "other"
       })
-      for (const context of ["web", "other"]) copyFileSync(busybox, join(directory, context, "busybox"))
+      for (const context of ["web", "."]) copyFileSync(busybox, join(directory, context, "busybox"))
       yield* Effect.gen(function*() {
         const first = yield* planContainers(request)
         expect(first).toMatchObject({ obstacles: [], warnings: [] })
@@ -70,6 +77,11 @@ describe.skipIf(!realServer.available)(title, { timeout: 240_000 * patience }, (
         expect(hasPlannedChanges(yield* planContainers(request))).toBe(false)
         const [web, other] = [yield* idOf("web"), yield* idOf("other")]
         const before = yield* imageOf(web)
+
+        // As a version of Berth has noted it that did not bring what the server builds.
+        const note = join(user.home, "containers", name, ".berth/releases/1/note")
+        writeFileSync(note, readFileSync(note, "utf8").replaceAll("\tbrought\n", "\tfound\n"))
+        for (const each of yield* namesOf(before)) if (each.startsWith("berth/release:")) yield* docker("rmi", each)
 
         yield* put(directory, { "web/page": "two" })
         const plan = yield* planContainers(request)
@@ -95,11 +107,29 @@ describe.skipIf(!realServer.available)(title, { timeout: 240_000 * patience }, (
         yield* deploy(request)
         expect(yield* answer).toBe("two")
 
+        // Neither data nor releases nor a file that is gone here get into an image.
+        yield* Effect.sync(() => {
+          mkdirSync(join(user.home, "containers", name, "data"), { mode: 0 })
+          rmSync(join(directory, "lib/old"))
+        })
+        yield* put(directory, { "lib/a": "two" })
+        expect((yield* planContainers(request)).images).toMatchObject([
+          { change: "same" },
+          { buildReason: "lib/a changed" }
+        ])
+        yield* deploy(request)
+        const listed = yield* docker("exec", yield* idOf("other"), "/bin/busybox", "ls", "-A", "/all", "/all/lib")
+        expect(lines(listed)).toEqual(
+          ["/all:", ".dockerignore", "busybox", "compose.yml", "lib", "other.Dockerfile", "page", "/all/lib:", "a"]
+        )
+
         // A build that fails leaves what runs, and is tried again.
         const running = yield* idOf("web")
         yield* put(directory, { "web/Dockerfile": dockerfile(image, ["COPY missing /missing"]), "web/page": "three" })
         const failed = yield* Effect.flip(deploy(request))
-        expect(failed.message).toMatch(/^Deploy failed at start: [^]*web could not be built\. The previous version is /)
+        expect(failed.message).toMatch(
+          /^Deploy failed at build: [^]*missing[^]*\. The previous version is still running$/
+        )
         expect([yield* idOf("web"), yield* answer]).toEqual([running, "two"])
         expect(readFileSync(join(user.home, "containers", name, "web/page"), "utf8")).toBe("two")
         yield* put(directory, { "web/Dockerfile": dockerfile(image), ".env": `HOST_PORT=${port}\nGREETING=bye\n` })

@@ -1,6 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
+import { join } from "node:path"
 import type { ImageArchive } from "../../../src/pipelines/archive/images.ts"
 import {
   decideServerBuilds,
@@ -12,9 +13,9 @@ import { computeSha256 } from "../../../src/services/bytes.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
-const file = (name: string, content: string) => ({
+const file = (directory: string, name: string, content: string) => ({
   name,
-  path: `/p/${name}`,
+  path: join(directory, name),
   size: 1,
   mode: "644" as const,
   content: { bytes: Redacted.make(new Uint8Array()), sha256: computeSha256(content) }
@@ -29,8 +30,13 @@ interface Case {
   readonly there?: Readonly<Record<string, string>>
   readonly built?: ReadonlyMap<string, string>
   readonly images?: ReadonlyArray<string>
+  /** Id of the image that the release notes. */
+  readonly noted?: string
   readonly archived?: string
-  readonly mounted?: string
+  /** File that the container of a service sees. */
+  readonly mounted?: readonly [file: string, service: string]
+  /** Service of the hook before the start. */
+  readonly hooked?: string
 }
 
 const holding = (name: string): Option.Option<ImageArchive> => {
@@ -39,16 +45,30 @@ const holding = (name: string): Option.Option<ImageArchive> => {
   return Option.some({ path: "", form: "docker" as const, gzip: false, members: [], images: [image] })
 }
 
-const decide = ({ archived, built, compose, env = "", files, images = ["own"], mounted, there = {} }: Case) =>
+const decide = (
+  {
+    archived,
+    built,
+    compose,
+    env = "",
+    files,
+    hooked,
+    images = ["own", "base"],
+    mounted,
+    noted = "sha256:1",
+    there = {}
+  }: Case
+) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
-    yield* plant(directory, { "compose.yml": compose, ".env": env })
+    const all = { ...files, "compose.yml": compose, ".env": env }
+    yield* plant(directory, all)
     const read = yield* readComposeFile(directory, {})
-    const sent = Object.entries({ ...files, "compose.yml": compose, ".env": env })
+    const sent = Object.entries(all)
     const references = mounted === undefined ? [] : [{
       kind: "mount" as const,
-      path: mounted,
-      services: ["own"],
+      path: mounted[0],
+      services: [mounted[1]],
       at: "",
       found: "brought" as const,
       isFile: true,
@@ -58,14 +78,16 @@ const decide = ({ archived, built, compose, env = "", files, images = ["own"], m
     return yield* decideServerBuilds(
       {
         compose: read,
-        archive: archived === undefined ? undefined : file("shop.tar", ""),
-        files: sent.map(([name, content]) => file(name, content)),
-        envFiles: [".env"],
-        references
+        archive: archived === undefined ? undefined : file(directory, "shop.tar", ""),
+        files: sent.map(([name, content]) => file(directory, name, content)),
+        references,
+        ...hooked === undefined
+          ? {}
+          : { hooks: { beforeStart: Option.some({ service: hooked, command: [] }) } }
       },
       archived === undefined ? Option.none() : holding(archived),
       {
-        built: built ?? new Map(),
+        built: { digests: built ?? new Map(), imageIds: new Map(images.map((name) => [name, noted])) },
         imageIds: new Map(images.map((name) => [name, "sha256:1"])),
         fileHashes: new Map(sent.map(([name, content]) => [name, computeSha256(there[name] ?? content)]))
       }
@@ -103,44 +125,84 @@ describe("the images that a server builds", () => {
       expect(yield* told({ compose: building("{ args: [\"A=1\"], context: web }") })).toEqual(["same", ""])
       expect(yield* told({ compose: building("{ context: web, args: [A] }") })).toEqual(["same", ""])
       expect(yield* told({ images: [] })).toEqual(["missing", "it is not there yet"])
+      expect(yield* told({ noted: "sha256:2" })).toEqual(["changed", "its name has another image there"])
+      expect(yield* told({ compose: `${given.compose}    platform: linux/arm64\n` })).toEqual([
+        "changed",
+        "what it is built from changed"
+      ])
+      // A service that came to the others since, and whose image a start that failed has left.
+      expect(yield* told({ built: new Map([["other", digest]]) })).toEqual(["changed", "what it is built from changed"])
     }))
 
   it.scopedLive("are judged by their files alone where no release says what they were built from", () =>
     Effect.gen(function*() {
       const given = { compose: building("./web"), files: web }
-      expect(yield* decide(given)).toMatchObject([{ state: "same" }])
+      expect(yield* decide(given)).toMatchObject([{ state: "same", isBuiltNow: false }])
       expect(yield* decide({ ...given, there: { "web/page": "old" } })).toMatchObject([
-        { state: "changed", reason: "web/page changed" }
+        { state: "changed", reason: "web/page changed", isBuiltNow: true }
       ])
     }))
 
-  const root = { Dockerfile: "FROM scratch", "app.js": "1", "nginx.conf": "1" }
-  it.scopedLive.each(
-    [
-      ["a directory beside it", building("./web"), { ...web, "webs/a": "1" }, "webs/a", "same"],
-      ["the project's own directory", building("."), root, "app.js", "changed"],
-      ["what only Compose reads", building("."), root, ".env", "same"],
-      ["what is only mounted", building("."), root, "nginx.conf", "same"],
-      [
-        "a Dockerfile outside",
-        building("{ context: web, dockerfile: ../docker/web }"),
-        { ...web, "docker/web": "FROM scratch" },
-        "docker/web",
-        "changed"
-      ],
-      [
-        "a further context",
-        building("{ context: web, additional_contexts: [\"shared=./shared\", \"far=https://example.com/x\"] }"),
-        { ...web, "shared/a": "1" },
-        "shared/a",
-        "changed"
-      ]
-    ] as const
-  )("look at %s", ([, compose, files, changed, state]) =>
+  it.scopedLive("are built by Berth where they are missing, unless the file says to pull them", () =>
     Effect.gen(function*() {
-      expect(yield* decide({ compose, files, there: { [changed]: "before" }, mounted: "nginx.conf" })).toMatchObject([
-        { state }
-      ])
+      const built = (more: string) => decide({ compose: building("./web", more), files: web, images: [] })
+      expect(yield* built("")).toMatchObject([{ state: "missing", isBuiltNow: true }])
+      expect(yield* built("    pull_policy: missing\n")).toMatchObject([{ state: "missing", isBuiltNow: false }])
+    }))
+
+  const root = { Dockerfile: "FROM scratch", "app.js": "1", "nginx.conf": "1" }
+  const ignoring = { ...root, ".dockerignore": "*.conf\n.env\n!app.conf\n", "app.conf": "1" }
+  const far = building("{ context: web, dockerfile: ../docker/web }")
+  const cases: ReadonlyArray<readonly [about: string, state: string, changed: string, given: Case]> = [
+    ["a directory beside it", "same", "webs/a", { compose: building("./web"), files: { ...web, "webs/a": "1" } }],
+    ["the project's own directory", "changed", "app.js", { compose: building("."), files: root }],
+    ["the variables there", "changed", ".env", { compose: building("."), files: root }],
+    ["the compose file", "same", "compose.yml", { compose: building("."), files: root }],
+    ["a secret", "same", ".secrets/token", { compose: building("."), files: { ...root, ".secrets/token": "1" } }],
+    ["a file that its container sees", "same", "nginx.conf", {
+      compose: building("."),
+      files: root,
+      mounted: ["nginx.conf", "own"]
+    }],
+    ["a file that another container sees", "changed", "nginx.conf", {
+      compose: building("."),
+      files: root,
+      mounted: ["nginx.conf", "proxy"]
+    }],
+    ["a file that is ignored", "same", "nginx.conf", { compose: building("."), files: ignoring }],
+    ["ignored variables", "same", ".env", { compose: building("."), files: ignoring }],
+    ["a file that is taken back", "changed", "app.conf", { compose: building("."), files: ignoring }],
+    ["the list of ignored files", "changed", ".dockerignore", { compose: building("."), files: ignoring }],
+    ["an ignored directory", "same", "web/tmp/a", {
+      compose: building("web"),
+      files: { ...web, "web/tmp/a": "1", "web/.dockerignore": "tmp\n" }
+    }],
+    ["a Dockerfile outside", "changed", "docker/web", {
+      compose: far,
+      files: { ...web, "docker/web": "FROM scratch" }
+    }],
+    ["a further context", "changed", "shared/a", {
+      compose: building("{ context: web, additional_contexts: [\"shared=./shared\", \"far=https://example.com/x\"] }"),
+      files: { ...web, "shared/a": "1" }
+    }],
+    ["the context of an image that it takes files of", "changed", "base/a", {
+      compose: building(
+        "{ context: web, additional_contexts: { base: \"service:base\" } }",
+        "  base:\n    build: base\n"
+      ),
+      files: { ...web, "base/a": "1" }
+    }]
+  ]
+  it.scopedLive.each(cases)("look at %s: %s", ([, state, changed, given]) =>
+    Effect.gen(function*() {
+      expect((yield* decide({ ...given, there: { [changed]: "before" } }))[0]).toMatchObject({ state })
+    }))
+
+  it.scopedLive("are those of the hook before the start, too", () =>
+    Effect.gen(function*() {
+      const given = { compose: building("./web", "    profiles: [tools]\n"), files: web, there: { "web/page": "old" } }
+      expect(yield* decide(given)).toEqual([])
+      expect(yield* decide({ ...given, hooked: "own" })).toMatchObject([{ state: "changed" }])
     }))
 
   const none: ReadonlyArray<readonly [about: string, given: Case]> = [
@@ -163,12 +225,13 @@ describe("the words of builds", () => {
     image: `shop-${service}`,
     digest: "1",
     state,
-    reason: ""
+    reason: "",
+    isBuiltNow: state !== "same"
   })
   it("name what is built before the start, and what was built anew", () => {
-    expect(formatBuildLines([build("web", "changed"), build("api", "missing")])).toEqual([
-      "build\tweb\tshop-web\tanew",
-      "build\tapi\tshop-api\tkept"
+    expect(formatBuildLines([build("web", "changed"), build("api", "same")])).toEqual([
+      "build\tweb\tshop-web\tnow",
+      "build\tapi\tshop-api\tlater"
     ])
     expect(describeServerBuilds([build("web", "same"), build("api", "missing")])).toBe("")
     expect(describeServerBuilds([..."abcdefg"].map((name) => build(name, "changed")))).toBe(

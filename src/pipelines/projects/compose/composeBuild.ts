@@ -17,7 +17,12 @@ export interface BuildDefinition {
 }
 
 /** Keys whose entries compose adds to those of an earlier file; other keys of a later file replace them. */
-const separators: Readonly<Record<string, RegExp>> = { args: /=/, labels: /=/, extra_hosts: /[=:]/ }
+const separators: Readonly<Record<string, RegExp>> = {
+  additional_contexts: /=/,
+  args: /=/,
+  labels: /=/,
+  extra_hosts: /[=:]/
+}
 
 /** Entries as a map, from a map or from a list of `A=b`. */
 const toEntries = (value: unknown, separator: RegExp): ReadonlyArray<readonly [name: string, value: unknown]> =>
@@ -102,13 +107,17 @@ export const formatBuildSection = ({ merged, partOf }: BuildDefinition): string 
   return JSON.stringify(filled)
 }
 
-/** Local directories of `additional_contexts`, relative to the project. */
-export const listAdditionalContexts = ({ merged, partOf }: BuildDefinition): ReadonlyArray<string> => {
+/** Sources of `additional_contexts`: directories relative to the project, and services whose images they are. */
+export const listAdditionalContexts = (
+  { merged, partOf }: BuildDefinition
+): { readonly directories: ReadonlyArray<string>; readonly services: ReadonlyArray<string> } => {
   const { base, values } = partOf("additional_contexts").from
-  return toEntries(Predicate.isRecord(merged) ? merged["additional_contexts"] : undefined, /=/).flatMap(
-    ([, written]) => {
-      const directory = Predicate.isString(written) ? interpolate(written, values).text : ""
-      return directory === "" || /^[\w+.-]+:/.test(directory) ? [] : [joinRelative(base, directory) || "."]
-    }
-  )
+  const given = toEntries(Predicate.isRecord(merged) ? merged["additional_contexts"] : undefined, /=/)
+    .flatMap(([, written]) => Predicate.isString(written) ? [interpolate(written, values).text] : [])
+  return {
+    directories: given.filter((text) => text !== "" && !/^[\w+.-]+:/.test(text)).map((text) =>
+      joinRelative(base, text) || "."
+    ),
+    services: given.flatMap((text) => text.startsWith("service:") ? [text.slice("service:".length)] : [])
+  }
 }

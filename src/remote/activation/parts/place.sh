@@ -43,40 +43,7 @@ place() {
   done <.berth/gone
   # docker-compose 1.x refuses a service whose build directory is missing, even if nothing is built.
   about context | while IFS= read -r name; do
-    [ -e "./$name" ] || mkdir -p "./$name" || exit 1
-  done || return 1
-  build_anew
-}
-# Builds the images of services whose files or section changed, which compose would not: it builds only missing ones.
-# Those of before run on, and stay for a rollback.
-build_anew() {
-  # shellcheck disable=SC2046 # Names of services, without spaces.
-  set -- $(about build | awk -F '\t' '$3 == "anew" { print $1 }')
-  [ "$#" -gt 0 ] || return 0
-  hold_built || return 1
-  compose_stack "$compose_file" build "$@" </dev/null
-  build_code=$?
-  note_built || return 1
-  [ "$build_code" -eq 0 ] || { echo "$* could not be built"; return 1; }
-}
-# Notes what was built, so that it goes with the next release that does not need it, also if this deploy fails.
-note_built() {
-  # shellcheck disable=SC2046 # Names of images, without spaces.
-  name_ids $(about build | cut -f 2 | sort -u) | while read -r id name; do
-    grep -qxF "$id $name" .berth/names || printf '%s %s\n' "$id" "$name" >>.berth/leaving || exit 1
-  done
-}
-# Names the images that releases here have and that Berth has not brought, as those take the names away.
-hold_built() {
-  built_prefix=$(prefix_here)
-  about build | cut -f 2 | sort -u | while IFS= read -r name; do
-    id=$(awk -v name="$name" '$2 == name { print $1; exit }' .berth/names)
-    [ -n "$id" ] || continue
-    for release_note in .berth/releases/[0-9]*/note; do
-      grep -q "^image$tab$id$tab.*${tab}found$" "$release_note" 2>/dev/null || continue
-      as_root docker tag "$id" "$built_prefix$(printf '%s' "${id#sha256:}" | cut -c 1-12)" </dev/null || exit 1
-      sed "/^image$tab$id$tab/s/found$/kept/" "$release_note" >"$release_note.new" && mv -f "$release_note.new" "$release_note" || exit 1
-    done
+    [ -e "./$name" ] || mkdir -p "./$name" || return 1
   done
 }
 # Keeps loaded images for another attempt; they are removed with the next release that does not need them.
