@@ -225,8 +225,7 @@ export const PlannedImage = Schema.Struct({
     description: "What an image of the archive runs on, such as `linux/amd64`; absent for any other."
   }),
   buildReason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description:
-      "Why the server builds it, such as `web/index.html changed`; absent for an image that it does not build."
+    description: "Why the server builds it; absent where it does not."
   })
 }).annotations({ identifier: "PlannedImage" })
 export interface PlannedImage extends Schema.Schema.Type<typeof PlannedImage> {}

@@ -13,10 +13,10 @@ const planned = {
   projectPath: ContainerPlanRequest.fields.projectPath,
   environment: Schema.optional(Schema.String),
   serverId: Schema.optional(Schema.String).annotations({
-    description: "The id or the name of a stored server; by default what container.json names."
+    description: "A stored server, by id or name; by default that of container.json."
   }),
   remotePath: Schema.optional(Schema.String).annotations({
-    description: "The directory on that server; by default that of container.json."
+    description: "The directory there; by default that of container.json."
   }),
   // Shorter than for the endpoint, since two tools repeat it.
   pull: Schema.optional(PullPolicy).annotations({

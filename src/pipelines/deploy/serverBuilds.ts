@@ -1,15 +1,14 @@
-import { Effect, Option, Predicate } from "effect"
+import { Array, Effect, Option, Order, Predicate } from "effect"
 import type { ServerFacts } from "../../remote/deploy.ts"
 import type { PlannedImage } from "../../schema/deploys.ts"
 import { isSecretFile } from "../../schema/secrets.ts"
 import { cut, pluralize } from "../../schema/words.ts"
 import { computeSha256 } from "../../services/bytes.ts"
-import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { isImageName, normalizeImageName } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/images.ts"
 import { listArchiveNames } from "../archive/transfer.ts"
 import type { Hooks } from "../hooks.ts"
-import type { FoundReference } from "../projects/broughtFiles.ts"
 import type { ComposeFile, ComposeService } from "../projects/compose.ts"
 import {
   type BuildDefinition,
@@ -29,7 +28,6 @@ interface BuiltStack {
   readonly compose: ComposeFile
   readonly archive: DeployFile | undefined
   readonly files: ReadonlyArray<DeployFile>
-  readonly references: ReadonlyArray<FoundReference>
   readonly hooks?: Pick<Hooks, "beforeStart">
 }
 
@@ -87,20 +85,6 @@ const readPullPolicies = ({ sources }: ComposeFile): ReadonlyMap<string, string>
 /** Compose pulls these at each start, whatever was built. */
 const isPulled = (policy: string | undefined) => policy !== undefined && /^(?:always|daily|weekly|every_)/.test(policy)
 
-/** Directories that an image is built from: its context and further ones, also those of images that it takes files of. */
-const listContexts = (
-  service: string,
-  compose: ComposeFile,
-  seen: ReadonlyArray<string> = []
-): ReadonlyArray<string> => {
-  const context = compose.services.find(({ name }) => name === service)?.buildContext
-  if (context === undefined || seen.includes(service)) return []
-  const build = compose.builds.get(service)
-  if (build === undefined) return [context]
-  const { directories, services } = listAdditionalContexts(build)
-  return [context, ...directories, ...services.flatMap((name) => listContexts(name, compose, [...seen, service]))]
-}
-
 const isBelow = (directory: string, file: string) => directory === "." || file.startsWith(`${directory}/`)
 
 const isIgnoredBy = (ignore: DockerIgnore, path: string): boolean => {
@@ -120,31 +104,54 @@ const readIgnored = (context: string, dockerfile: string | undefined, files: Rea
     const ignore = parseDockerIgnore(new TextDecoder().decode(yield* (yield* LocalFiles).read(found.path)))
     if (Predicate.isString(ignore)) return () => false
     const above = context === "." ? 0 : context.length + 1
-    return (name: string) => name !== found.name && isBelow(context, name) && isIgnoredBy(ignore, name.slice(above))
+    return (name: string) => name !== found.name && isIgnoredBy(ignore, name.slice(above))
   })
 
-/**
- * Files among those of a deploy that an image is built from; without the compose files, and without what its containers see
- * in place of the image's own.
- */
-const listBuildFiles = (service: string, context: string, { compose, files, references }: BuiltStack) =>
+/** Sections and files that an image is built from. */
+interface BuildSources {
+  readonly sections: ReadonlyArray<string>
+  /** Names, perhaps more than once. */
+  readonly files: ReadonlyArray<string>
+}
+
+/** Reads the sources of a service's image, and of those that it takes files of; without compose files and secrets. */
+const readSources = (
+  service: string,
+  stack: BuiltStack,
+  seen: ReadonlyArray<string> = []
+): Effect.Effect<BuildSources, LocalFileFailed, LocalFiles> =>
   Effect.gen(function*() {
-    const dockerfile = placeDockerfile(context, compose.builds.get(service))
+    const { compose, files } = stack
+    const { buildContext: context, platform = "" } = compose.services.find(({ name }) => name === service) ?? {}
+    if (context === undefined || seen.includes(service)) return { sections: [], files: [] }
+    const build = compose.builds.get(service)
+    const dockerfile = placeDockerfile(context, build)
     const isIgnored = yield* readIgnored(context, dockerfile, files)
-    const directories = listContexts(service, compose)
-    const isMounted = (file: string) =>
-      references.some(({ path, services }) => services.includes(service) && (file === path || isBelow(path, file)))
-    return files.filter(({ name }) =>
-      name === dockerfile ||
-      directories.some((directory) => isBelow(directory, name)) && !compose.fileNames.includes(name) &&
-        !isSecretFile(name) && !isMounted(name) && !isIgnored(name)
+    const further = build === undefined ? { directories: [], services: [] } : listAdditionalContexts(build)
+    const own = files.map(({ name }) => name).filter((name) =>
+      name === dockerfile || !compose.fileNames.includes(name) && !isSecretFile(name) && (
+          isBelow(context, name) && !isIgnored(name) ||
+          further.directories.some((directory) => isBelow(directory, name))
+        )
     )
+    const others = yield* Effect.forEach(further.services, (name) => readSources(name, stack, [...seen, service]))
+    return {
+      sections: [
+        platform,
+        build === undefined ? "" : formatBuildSection(build),
+        ...others.flatMap((of) => of.sections)
+      ],
+      files: [...own, ...others.flatMap((of) => of.files)]
+    }
   })
 
 const describeChanged = ([file, ...others]: ReadonlyArray<string>): string =>
   file === undefined
     ? "what it is built from changed"
     : `${cut(file)}${others.length === 0 ? "" : ` and ${pluralize(others.length, "other file")}`} changed`
+
+/** Values of `pull_policy` with which Compose itself pulls or builds an image at the start. */
+const leftToStart = { missing: /^(?:missing|if_not_present|build)$/, changed: /^build$/ }
 
 /** Decides which images of `build:` sections the server builds, and why. */
 export const decideServerBuilds = Effect.fn("deploy.decideServerBuilds")(function*(
@@ -158,42 +165,41 @@ export const decideServerBuilds = Effect.fn("deploy.decideServerBuilds")(functio
   // It runs before the start, also where its profile is not active.
   const hooked = Option.getOrUndefined(plan.hooks?.beforeStart ?? Option.none())?.service
   const found = compose.services.flatMap((service) => {
-    const { buildContext: context, builds, image, name, platform = "", runs } = service
-    return !builds || !(runs || name === hooked) || context === undefined || image === undefined ||
+    const { buildContext, builds, image, name, runs } = service
+    return !builds || !(runs || name === hooked) || buildContext === undefined || image === undefined ||
         !isImageName(image) || isArchived(image) || isPulled(policies.get(name)) || !bringsContext(service, plan)
       ? []
-      : [{ context, image, platform, service: name }]
+      : [{ image, service: name }]
   })
-  const withFiles = yield* Effect.forEach(
+  const read = yield* Effect.forEach(
     found,
-    (build) => Effect.map(listBuildFiles(build.service, build.context, plan), (files) => ({ ...build, files }))
+    (build) => Effect.map(readSources(build.service, plan), (sources) => ({ ...build, ...sources }))
   )
-  const read = new Map(withFiles.flatMap(({ files }) => files.map((file) => [file.name, file])))
+  const wanted = new Set(read.flatMap(({ files }) => files))
   const hashes = new Map(
     yield* Effect.forEach(
-      read.values(),
+      plan.files.filter(({ name }) => wanted.has(name)),
       (file) => Effect.map(hashDeployFile(file), (hash) => [file.name, hash] as const),
       { concurrency: 4 }
     )
   )
-  return withFiles.map(({ files, image, platform, service }): ServerBuild => {
-    const build = compose.builds.get(service)
-    const section = build === undefined ? "" : formatBuildSection(build)
-    const sources = files.map(({ name }) => `${hashes.get(name)} ${name}`).sort()
-    const digest = computeSha256(JSON.stringify([platform, section, sources])).slice(0, 16)
-    const differing = files.map(({ name }) => name).filter((name) => fileHashes.get(name) !== hashes.get(name))
+  return read.map(({ files, image, sections, service }): ServerBuild => {
+    const names = Array.sort(new Set(files), Order.string)
+    const sources = names.map((name) => `${hashes.get(name)} ${name}`)
+    const digest = computeSha256(JSON.stringify([sections, sources])).slice(0, 16)
+    const differing = names.filter((name) => fileHashes.get(name) !== hashes.get(name))
     const now = imageIds.get(image)
     const told = { service, image, digest }
+    const policy = policies.get(service) ?? ""
     if (now === undefined) {
-      const policy = policies.get(service) ?? ""
-      const isBuiltNow = !/^(?:missing|if_not_present)$/.test(policy)
-      return { ...told, state: "missing", isBuiltNow, reason: "it is not there yet" }
+      return { ...told, state: "missing", isBuiltNow: !leftToStart.missing.test(policy), reason: "it is not there yet" }
     }
+    const isBuiltNow = !leftToStart.changed.test(policy)
     // Without a note of what images were built from, the files tell.
     const isSame = built.digests.size === 0 ? differing.length === 0 : built.digests.get(service) === digest
-    if (!isSame) return { ...told, state: "changed", isBuiltNow: true, reason: describeChanged(differing) }
+    if (!isSame) return { ...told, state: "changed", isBuiltNow, reason: describeChanged(differing) }
     return built.digests.size > 0 && built.imageIds.get(image) !== now
-      ? { ...told, state: "changed", isBuiltNow: true, reason: "its name has another image there" }
+      ? { ...told, state: "changed", isBuiltNow, reason: "its name has another image there" }
       : { ...told, state: "same", isBuiltNow: false, reason: "" }
   })
 })
@@ -217,7 +223,7 @@ export const formatBuildLines = (builds: ReadonlyArray<ServerBuild>): ReadonlyAr
 
 /** Sentence of a result's message, with a leading space; empty without an image that was built anew. */
 export const describeServerBuilds = (builds: ReadonlyArray<ServerBuild>): string => {
-  const anew = builds.filter(({ state }) => state === "changed").map(({ service }) => service)
+  const anew = builds.filter(({ isBuiltNow, state }) => isBuiltNow && state === "changed").map(({ service }) => service)
   return anew.length === 0 ?
     "" :
     ` Built anew there: ${anew.slice(0, 5).join(", ")}${anew.length > 5 ? ` and ${anew.length - 5} more` : ""}.`

@@ -281,7 +281,7 @@ else
 restore_current
 restore_names .berth/names
 fi || { printf '%s\\n' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
-rm -rf .berth/staged "$previous"
+rm -rf .berth/staged .berth/context "$previous"
 rm -f .berth/waiting .berth/go .berth/stop .berth/hook
 store=containerd
 incoming=

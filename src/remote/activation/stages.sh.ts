@@ -283,7 +283,7 @@ else
 restore_current
 restore_names .berth/names
 fi || { printf '\\''%s\\n'\\'' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
-rm -rf .berth/staged "$previous"
+rm -rf .berth/staged .berth/context "$previous"
 rm -f .berth/waiting .berth/go .berth/stop .berth/hook
 store=containerd
 incoming=
@@ -358,7 +358,7 @@ exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
-rm -rf "$staged" "$previous"
+rm -rf "$staged" "$previous" .berth/context
 rm -f .berth/stack.before .berth/remount
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
@@ -621,18 +621,27 @@ esac
 context_home=$(pwd -P)/.berth/context
 make_context() {
 rm -rf "$context_home"
-context_place=$context_home/$(basename "$(pwd -P)")
+context_place=$context_home/of/$(basename "$(pwd -P)")
 mkdir -p "$context_place" || return 1
-context_called=$context_home/$(basename "$PWD")
+context_called=$context_home/of/$(basename "$PWD")
 [ "$context_called" = "$context_place" ] || ln -s "$context_place" "$context_called" || return 1
-printf '%s\\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >"$context_home/stack"
-{ sed 's,^\\./,,' .berth/files; echo /; for kind in compose env file large; do about "$kind"; done; } | awk '
+[ ! -d .secrets ] || ln -s "$(pwd -P)/.secrets" "$context_place/.secrets" || return 1
+printf '%s\\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >"$context_home/stack" || return 1
+{
+sed 's,^\\./,,' .berth/files
+echo /
+for kind in compose env file large; do about "$kind"; done
+{ echo .env; expected_about read; } | while IFS= read -r name; do
+[ ! -f "./$name" ] || grep -qxF -e "$name" .berth/gone || printf '%s\\n' "$name"
+done
+} | awk '
 $0 == "/" { all = 1; next }
 !all { staged[$0] = 1; next }
 !/^\\.secrets\\// && !seen[$0]++ { print ($0 in staged ? "staged" : "here") "\\t" $0 }' >"$context_home/names" || return 1
 copy_names staged "$staged" && copy_names here . || return 1
-about context | while IFS= read -r name; do mkdir -p "$context_place/$name" || exit 1; done
+{ about context; expected_about context; } | while IFS= read -r name; do mkdir -p "$context_place/$name" || exit 1; done
 }
+expected_about() { [ -z "$checking" ] || printf '%s\\n' "$check_expected" | sed -n "s/^$1$tab//p"; }
 copy_names() {
 (
 cd "$2" && sed -n "s/^$1$tab//p" "$context_home/names" | tr '\\n' '\\0' >"$context_home/list" || exit 1
@@ -640,10 +649,31 @@ xargs -0 -r sh -c 'to=$0; cp -pl --parents -- "$@" "$to"' "$context_place" <"$co
 tr '\\0' '\\n' <"$context_home/list" | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$context_place"
 )
 }
+is_taken_back() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }
+end_last() {
+as_root kill -9 $(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/ (.*) / x /' | awk -v top="$1" '
+{ parent[$1] = $4 }
+END {
+for (id in parent) {
+for (at = id; at in parent && at != top && at > 1;) at = parent[at]
+if (at == top && id != top) { found[id] = 1; has[parent[id]] = 1 }
+}
+for (id in found) if (!(id in has)) print id
+}')
+}
 run_build() {
 make_context && hold_built || return 1
 stack_home=$context_home
-(cd "$context_called" && compose_stack "$compose_file" build $to_build </dev/null)
+(cd "$context_called" && compose_stack "$compose_file" build $to_build </dev/null) &
+build_id=$!
+(
+exec 5>&- 8>&-
+while kill -0 "$build_id"; do
+! is_taken_back || end_last "$build_id"
+sleep 0.5 || sleep 1
+done
+) >/dev/null 2>&1 </dev/null &
+wait "$build_id"
 }
 note_built() {
 name_ids $(about build | cut -f 2 | sort -u) | while read -r id name; do
@@ -673,9 +703,8 @@ said=$(report loaded run_build)
 code=$?
 rm -rf "$context_home"
 note_built 2>/dev/null
-[ "$code" -eq 0 ] || build_failed
-said="it was taken back"
-[ "$(cat .berth/stop 2>/dev/null)" != "$run" ] || build_failed
+! is_taken_back || said="it was taken back"
+[ "$code" -eq 0 ] && ! is_taken_back || build_failed
 fi
 await_go() {
 looks=0

@@ -33,8 +33,6 @@ interface Case {
   /** Id of the image that the release notes. */
   readonly noted?: string
   readonly archived?: string
-  /** File that the container of a service sees. */
-  readonly mounted?: readonly [file: string, service: string]
   /** Service of the hook before the start. */
   readonly hooked?: string
 }
@@ -54,7 +52,6 @@ const decide = (
     files,
     hooked,
     images = ["own", "base"],
-    mounted,
     noted = "sha256:1",
     there = {}
   }: Case
@@ -65,22 +62,11 @@ const decide = (
     yield* plant(directory, all)
     const read = yield* readComposeFile(directory, {})
     const sent = Object.entries(all)
-    const references = mounted === undefined ? [] : [{
-      kind: "mount" as const,
-      path: mounted[0],
-      services: [mounted[1]],
-      at: "",
-      found: "brought" as const,
-      isFile: true,
-      isWritable: false,
-      isOptional: false
-    }]
     return yield* decideServerBuilds(
       {
         compose: read,
         archive: archived === undefined ? undefined : file(directory, "shop.tar", ""),
         files: sent.map(([name, content]) => file(directory, name, content)),
-        references,
         ...hooked === undefined
           ? {}
           : { hooks: { beforeStart: Option.some({ service: hooked, command: [] }) } }
@@ -113,7 +99,7 @@ describe("the images that a server builds", () => {
       const two = { ...web, "web/page": "two", "web/more": "" }
       expect(yield* told({ files: two, there: { "web/page": "one", "web/more": "x" } })).toEqual([
         "changed",
-        "web/page and 1 other file changed"
+        "web/more and 1 other file changed"
       ])
       expect(yield* told({ files: two })).toEqual(["changed", "what it is built from changed"])
       expect(yield* told({ env: "A=2\n" })).toEqual(["changed", "what it is built from changed"])
@@ -147,7 +133,14 @@ describe("the images that a server builds", () => {
     Effect.gen(function*() {
       const built = (more: string) => decide({ compose: building("./web", more), files: web, images: [] })
       expect(yield* built("")).toMatchObject([{ state: "missing", isBuiltNow: true }])
-      expect(yield* built("    pull_policy: missing\n")).toMatchObject([{ state: "missing", isBuiltNow: false }])
+      for (const policy of ["missing", "build"]) {
+        expect(yield* built(`    pull_policy: ${policy}\n`)).toMatchObject([{ state: "missing", isBuiltNow: false }])
+      }
+      const there = { "web/page": "old" }
+      const changed = (policy: string) =>
+        decide({ compose: building("./web", `    pull_policy: ${policy}\n`), files: web, there })
+      expect(yield* changed("missing")).toMatchObject([{ state: "changed", isBuiltNow: true }])
+      expect(yield* changed("build")).toMatchObject([{ state: "changed", isBuiltNow: false }])
     }))
 
   const root = { Dockerfile: "FROM scratch", "app.js": "1", "nginx.conf": "1" }
@@ -159,15 +152,9 @@ describe("the images that a server builds", () => {
     ["the variables there", "changed", ".env", { compose: building("."), files: root }],
     ["the compose file", "same", "compose.yml", { compose: building("."), files: root }],
     ["a secret", "same", ".secrets/token", { compose: building("."), files: { ...root, ".secrets/token": "1" } }],
-    ["a file that its container sees", "same", "nginx.conf", {
-      compose: building("."),
-      files: root,
-      mounted: ["nginx.conf", "own"]
-    }],
-    ["a file that another container sees", "changed", "nginx.conf", {
-      compose: building("."),
-      files: root,
-      mounted: ["nginx.conf", "proxy"]
+    ["a file that its container sees, too", "changed", "web/page", {
+      compose: building("./web", "    volumes: [\"./web:/web\"]\n"),
+      files: web
     }],
     ["a file that is ignored", "same", "nginx.conf", { compose: building("."), files: ignoring }],
     ["ignored variables", "same", ".env", { compose: building("."), files: ignoring }],
@@ -185,17 +172,38 @@ describe("the images that a server builds", () => {
       compose: building("{ context: web, additional_contexts: [\"shared=./shared\", \"far=https://example.com/x\"] }"),
       files: { ...web, "shared/a": "1" }
     }],
+    ["a further context that the usual one leaves out", "changed", "shared/a", {
+      compose: building("{ context: ., additional_contexts: { shared: ./shared } }"),
+      files: { ...root, ".dockerignore": "shared\n", "shared/a": "1" }
+    }],
     ["the context of an image that it takes files of", "changed", "base/a", {
       compose: building(
-        "{ context: web, additional_contexts: { base: \"service:base\" } }",
+        "{ context: ., additional_contexts: { base: \"service:base\" } }",
         "  base:\n    build: base\n"
       ),
-      files: { ...web, "base/a": "1" }
+      files: { ...root, ".dockerignore": "base\n", "base/a": "1" }
     }]
   ]
   it.scopedLive.each(cases)("look at %s: %s", ([, state, changed, given]) =>
     Effect.gen(function*() {
       expect((yield* decide({ ...given, there: { [changed]: "before" } }))[0]).toMatchObject({ state })
+    }))
+
+  it.scopedLive("are others where the section of an image changes that they take files of", () =>
+    Effect.gen(function*() {
+      const digestOf = (args: string) =>
+        Effect.map(
+          decide({
+            compose: building(
+              "{ context: web, additional_contexts: { base: \"service:base\" } }",
+              `  base:\n    build: { context: base, args: { A: ${args} } }\n`
+            ),
+            files: { ...web, "base/a": "1" }
+          }),
+          ([own]) => own?.digest
+        )
+      expect(yield* digestOf("1")).toBe(yield* digestOf("1"))
+      expect(yield* digestOf("1")).not.toBe(yield* digestOf("2"))
     }))
 
   it.scopedLive("are those of the hook before the start, too", () =>

@@ -4,21 +4,31 @@
 # project has lost get into an image. The images of before stay for a rollback.
 context_home=$(pwd -P)/.berth/context
 # Makes the copy under the name of this directory, after which compose names the images, and over a link if that leads here.
+# Files that only the server has and compose reads belong to it, and a link to the secrets, which builds may mount.
 make_context() {
   rm -rf "$context_home"
-  context_place=$context_home/$(basename "$(pwd -P)")
+  context_place=$context_home/of/$(basename "$(pwd -P)")
   mkdir -p "$context_place" || return 1
-  context_called=$context_home/$(basename "$PWD")
+  context_called=$context_home/of/$(basename "$PWD")
   [ "$context_called" = "$context_place" ] || ln -s "$context_place" "$context_called" || return 1
-  printf '%s\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >"$context_home/stack"
-  { sed 's,^\./,,' .berth/files; echo /; for kind in compose env file large; do about "$kind"; done; } | awk '
+  [ ! -d .secrets ] || ln -s "$(pwd -P)/.secrets" "$context_place/.secrets" || return 1
+  printf '%s\n' "$manifest" | grep -e "^compose$tab" -e "^profile$tab" -e "^project$tab" -e "^variables$tab" >"$context_home/stack" || return 1
+  {
+    sed 's,^\./,,' .berth/files
+    echo /
+    for kind in compose env file large; do about "$kind"; done
+    { echo .env; expected_about read; } | while IFS= read -r name; do
+      [ ! -f "./$name" ] || grep -qxF -e "$name" .berth/gone || printf '%s\n' "$name"
+    done
+  } | awk '
     $0 == "/" { all = 1; next }
     !all { staged[$0] = 1; next }
     !/^\.secrets\// && !seen[$0]++ { print ($0 in staged ? "staged" : "here") "\t" $0 }' >"$context_home/names" || return 1
   copy_names staged "$staged" && copy_names here . || return 1
   # docker-compose 1.x refuses a service whose build directory is missing.
-  about context | while IFS= read -r name; do mkdir -p "$context_place/$name" || exit 1; done
+  { about context; expected_about context; } | while IFS= read -r name; do mkdir -p "$context_place/$name" || exit 1; done
 }
+expected_about() { [ -z "$checking" ] || printf '%s\n' "$check_expected" | sed -n "s/^$1$tab//p"; }
 # copy_names KIND FROM: links the files, or copies them where that fails.
 copy_names() {
   (
@@ -28,12 +38,35 @@ copy_names() {
     tr '\0' '\n' <"$context_home/list" | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$context_place"
   )
 }
+is_taken_back() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }
+# Ends the programs that a process has started and that have started no other ones: those wait for them.
+end_last() {
+  # shellcheck disable=SC2046 # A list of numbers.
+  as_root kill -9 $(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/ (.*) / x /' | awk -v top="$1" '
+    { parent[$1] = $4 }
+    END {
+      for (id in parent) {
+        for (at = id; at in parent && at != top && at > 1;) at = parent[at]
+        if (at == top && id != top) { found[id] = 1; has[parent[id]] = 1 }
+      }
+      for (id in found) if (!(id in has)) print id
+    }')
+}
 run_build() {
   make_context && hold_built || return 1
   # shellcheck disable=SC2034 # For compose_stack.
   stack_home=$context_home
   # shellcheck disable=SC2086 # Names of services, without spaces.
-  (cd "$context_called" && compose_stack "$compose_file" build $to_build </dev/null)
+  (cd "$context_called" && compose_stack "$compose_file" build $to_build </dev/null) &
+  build_id=$!
+  (
+    exec 5>&- 8>&-
+    while kill -0 "$build_id"; do
+      ! is_taken_back || end_last "$build_id"
+      sleep 0.5 || sleep 1
+    done
+  ) >/dev/null 2>&1 </dev/null &
+  wait "$build_id"
 }
 # Notes what was built, so that it goes with the next release that does not need it, also if this deploy fails.
 note_built() {
@@ -66,7 +99,6 @@ if [ -n "$to_build" ]; then
   code=$?
   rm -rf "$context_home"
   note_built 2>/dev/null
-  [ "$code" -eq 0 ] || build_failed
-  said="it was taken back"
-  [ "$(cat .berth/stop 2>/dev/null)" != "$run" ] || build_failed
+  ! is_taken_back || said="it was taken back"
+  [ "$code" -eq 0 ] && ! is_taken_back || build_failed
 fi

@@ -4,7 +4,7 @@ exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
-rm -rf "$staged" "$previous"
+rm -rf "$staged" "$previous" .berth/context
 rm -f .berth/stack.before .berth/remount
 # note NAME: saves stdin in .berth. Nothing is started on a full disk, because nothing could be restored without these
 # files; cat reports the error if the shell does not.
