@@ -3,7 +3,7 @@ import { Effect, Option, type Scope, Stream } from "effect"
 import { Berth, type OpenedExec } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import type { ExecRequest, ExecTerminal, TerminalSize } from "../schema/exec.ts"
-import { common, locateNamedStack, locationOptions, withService } from "./options.ts"
+import { common, leaveOutProject, locateNamedStack, locationOptions, withService } from "./options.ts"
 import { exitCodes, Failed } from "./output.ts"
 import { defineLocalCommand, type Input, optionalArgument, trailingArguments } from "./parse.ts"
 
@@ -130,10 +130,11 @@ const execIn = (input: Input<typeof parts>, words?: ReadonlyArray<string>) =>
   withService(
     input,
     Effect.gen(function*() {
-      const { remotePath, serverId } = yield* locateNamedStack(input.project, input)
+      const { next: service, project } = yield* leaveOutProject(input.project, input.service, () => true)
+      const { remotePath, serverId } = yield* locateNamedStack(project, input)
       return yield* runExec(serverId, {
         remotePath,
-        ...Option.match(input.service, { onNone: () => ({}), onSome: (service) => ({ service }) }),
+        ...Option.match(service, { onNone: () => ({}), onSome: (service) => ({ service }) }),
         ...(words === undefined ? {} : { command: words })
       })
     })

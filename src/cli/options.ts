@@ -1,11 +1,17 @@
 import { Clock, Context, Effect, Either, Layer, Option, Predicate, Ref, type Scope } from "effect"
-import { stat } from "node:fs/promises"
+import { readdir, stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { Berth, type Call, nameOfThisProcess, SlowAnswers } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { homeDirectory } from "../client/node/connect.ts"
 import { withEnvironment } from "../schema/environments.ts"
-import { containerConfigName, formatFileProblem, type LocalProject, type ProjectTarget } from "../schema/projects.ts"
+import {
+  composeFileNames,
+  containerConfigName,
+  formatFileProblem,
+  type LocalProject,
+  type ProjectTarget
+} from "../schema/projects.ts"
 import { findServer, formatServerReference } from "../schema/servers.ts"
 import type { SettingsUnconfirmed } from "../schema/settings.ts"
 import { cut, formatList, formatTimeOfDay, quoteInput, suggestNearest } from "../schema/words.ts"
@@ -210,7 +216,8 @@ const isPath = (name: string) => name === "." || name === ".." || /^~?[/\\]|^\.{
 
 const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entry) => entry.isDirectory(), () => false))
 
-const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
+/** Resolves a path as a shell does, also one whose `~` was quoted. */
+export const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
 
 /**
  * Resolves a project's directory from its path or its name under the projects root; defaults to the working directory.
@@ -232,6 +239,34 @@ export const resolveProject = (
         (suggestNearest(name.value, projects.map((project) => project.name)) || " Run berth to see the projects")
     })
   })
+
+const isProjectHere = Effect.promise(() =>
+  readdir(process.cwd()).then(
+    (names) => [containerConfigName, ...composeFileNames].some((name) => names.includes(name)),
+    () => false
+  )
+)
+
+/**
+ * Takes a first argument that names no project for the second one, in the directory of a project: `berth rollback 12`.
+ * @param isNext tests what the second argument may be
+ */
+export const leaveOutProject = (
+  project: Option.Option<string>,
+  next: Option.Option<string>,
+  isNext: (text: string) => boolean
+) =>
+  Option.isNone(project) || Option.isSome(next) || isPath(project.value) || !isNext(project.value)
+    ? Effect.succeed({ project, next })
+    : resolveProject(project).pipe(
+      Effect.map((path) => ({ project: Option.some(path), next })),
+      Effect.catchTag("NoSuchProject", (error) =>
+        Effect.filterOrFail(
+          Effect.map(isProjectHere, (isHere) => ({ isHere, project: Option.none<string>(), next: project })),
+          ({ isHere }) => isHere,
+          () => error
+        ))
+    )
 
 /** A project and the location of its stack. */
 export interface StackLocation {

@@ -251,6 +251,10 @@ export const formatDiff = (diff: string, surface: Surface): ReadonlyArray<string
     return style === undefined ? text : makeStyler(surface)(style, text)
   })
 
+/** A change of a file: its name, then the indented lines of its diff. */
+export const formatFileChange = (file: string, diff: string, surface: Surface): string =>
+  [`${escapeInline(file)}:`, ...formatDiff(diff, surface).map((line) => `  ${line}`)].join("\n")
+
 const gap = "  "
 
 /** In characters. */

@@ -17,6 +17,7 @@ import {
   escapeInline,
   exitCodes,
   Failed,
+  formatFileChange,
   formatSparkline,
   makeStyler,
   printTable,
@@ -63,7 +64,7 @@ const addServerCommand = defineServiceCommand(
     ...access
   },
   Effect.fnUntraced(function*(input) {
-    const { print, say } = yield* Screen
+    const { out, print, say } = yield* Screen
     const { isKnown, server } = yield* buildServerInput(Option.getOrElse(input.address, () => input.name), input)
     const { use } = yield* Berth
     const id = Option.getOrUndefined(input.id)
@@ -87,8 +88,9 @@ const addServerCommand = defineServiceCommand(
         input,
         (api) => api.saveServer({ payload: fields, urlParams: { plan: "true" } }),
         ({ change }) => {
-          const diff = change?.diff.trimEnd() ?? ""
-          return diff === "" ? say("Nothing would change.") : print(escapeInline(diff))
+          return change === undefined || change.diff === ""
+            ? say("Nothing would change.")
+            : print(formatFileChange(change.file, change.diff, out))
         }
       )
     }

@@ -4,7 +4,7 @@ import { settingDefinitions, type SettingName } from "../../schema/settings.ts"
 import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settingsList.ts"
 import { pluralize, quoteInput, suggestNearest } from "../../schema/words.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
-import { confirm, escapeInline, exitCodes, Failed, printTable, Screen, Usage } from "../output.ts"
+import { confirm, escapeInline, exitCodes, Failed, formatFileChange, printTable, Screen, Usage } from "../output.ts"
 import { argument, defineCommandGroup, flagOption, optionalArgument } from "../parse.ts"
 
 const formatSetting = (value: SettingJson): string =>
@@ -109,11 +109,11 @@ const setCommand = defineServiceCommand(
     if (input.unset === Option.isSome(input.value)) {
       return yield* new Usage({ message: "A new value is needed, or --unset to remove the setting" })
     }
-    const { print, say } = yield* Screen
+    const { out, print, say } = yield* Screen
     const value = Option.getOrNull(Option.map(input.value, (text) => settingValue(input.name, text)))
     const payload = { settings: { [input.name]: value }, createDirectory: input.create }
     const plan = yield* (yield* Berth).use((api) => api.changeSettings({ payload, urlParams: { plan: "true" } }))
-    if (plan.changed && !input.json) yield* print(escapeInline(plan.diff.trimEnd()))
+    if (plan.changed && !input.json) yield* print(formatFileChange(plan.file, plan.diff, out))
     if (plan.projectsRoot !== undefined && !input.json) {
       yield* say(escapeInline(describeRoot(plan.projectsRoot, input.create)))
     }

@@ -1,9 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
-import { resolve } from "node:path"
+import { stat } from "node:fs/promises"
 import { Berth } from "../../client/Berth.ts"
 import { normalizeJumpList, type ShownHostKey } from "../../schema/servers.ts"
 import type { SshDefaults } from "../../schema/ssh.ts"
 import { quoteInput } from "../../schema/words.ts"
+import { absolute } from "../options.ts"
 import { confirm, escapeInline, Failed, Screen, Usage } from "../output.ts"
 import { flagOption, type Input, integerOption, textOption } from "../parse.ts"
 
@@ -115,11 +116,19 @@ export const buildServerOverrides = ({ agent, jump, key, port, sudo }: AccessOpt
     ...(agent ? { agent } : {}),
     ...(sudo ? { useSudo: true } : {}),
     ...(Option.isSome(jump) ? { jump: normalizeJumpList(jump.value) } : {}),
-    ...(Option.isSome(key) ? { privateKey: resolve(key.value) } : {}),
+    ...(Option.isSome(key) ? { privateKey: absolute(key.value) } : {}),
     ...(Option.isSome(port) ? { port: port.value } : {})
   }
   return Object.keys(given).length === 0 ? Option.none() : Option.some({ ...secrets(), ...given })
 }
+
+/** Says that a key file is not on this machine; the service may run on another one. */
+const noteMissing = (file: string) =>
+  Effect.gen(function*() {
+    const { say } = yield* Screen
+    const isThere = yield* Effect.promise(() => stat(file).then(() => true, () => false))
+    if (!isThere) yield* say(`! There is no key file ${escapeInline(file)} on this machine.`)
+  })
 
 /** Builds the fields of a server from an address, the options and the SSH configuration. */
 export const buildServerInput = (address: string, { agent, jump, key, port, sudo }: AccessOptions) =>
@@ -128,6 +137,8 @@ export const buildServerInput = (address: string, { agent, jump, key, port, sudo
     const wantsKey = Option.isNone(key) && !agent && environment.password === undefined
     const found = yield* resolveSshAddress(address, wantsKey, Option.isNone(jump))
     const given = Option.orElse(port, () => found.port)
+    const keyFile = Option.getOrUndefined(Option.map(key, absolute))
+    if (keyFile !== undefined) yield* noteMissing(keyFile)
     if (Option.isSome(given) && (given.value < 1 || given.value > 65_535)) {
       return yield* new Usage({ message: `The port must be a whole number from 1 to 65535, not ${given.value}` })
     }
@@ -140,7 +151,7 @@ export const buildServerInput = (address: string, { agent, jump, key, port, sudo
         port: Option.getOrUndefined(given),
         jump: Option.getOrElse(Option.map(jump, normalizeJumpList), () => found.jump ?? undefined),
         ...environment,
-        privateKey: Option.getOrUndefined(Option.map(key, (file) => resolve(file))) ?? found.privateKey ?? undefined,
+        privateKey: keyFile ?? found.privateKey ?? undefined,
         agent: agent ? true : undefined
       }
     }

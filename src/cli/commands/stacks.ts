@@ -14,6 +14,7 @@ import {
   defineServiceCommand,
   describeLocation,
   findStoredServer,
+  leaveOutProject,
   locateNamedStack,
   locationOptions,
   pickStackLocation,
@@ -73,6 +74,8 @@ const compareReleases = (
       : exitCodes.differs
   })
 
+const isReleaseId = (text: string) => /^\d+$/.test(text)
+
 /** True if a release was deployed from a git checkout. */
 const hasSource = (releases: ReadonlyArray<Pick<Release, "source">>): boolean =>
   releases.some(({ source }) => source !== undefined)
@@ -99,8 +102,9 @@ const releasesCommand = defineServiceCommand(
   },
   Effect.fnUntraced(function*(input) {
     const { out, print, say } = yield* Screen
-    const place = yield* locateNamedStack(input.project, input)
-    if (Option.isSome(input.from)) return yield* compareReleases(input.json, place, input.from.value, input.to)
+    const { next: from, project } = yield* leaveOutProject(input.project, input.from, isReleaseId)
+    const place = yield* locateNamedStack(project, input)
+    if (Option.isSome(from)) return yield* compareReleases(input.json, place, from.value, input.to)
     const { remotePath, serverId } = place
     return yield* showAnswer(
       input,
@@ -144,7 +148,8 @@ const rollbackCommand = defineServiceCommand(
       "berth rollback hello",
       "berth rollback hello 12 --yes",
       "berth rollback hello 11 --with-data",
-      "berth rollback hello --dry-run"
+      "berth rollback hello --dry-run",
+      "berth rollback 12"
     ]
   },
   {
@@ -160,11 +165,12 @@ const rollbackCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { err, out, print, say } = yield* Screen
-    const place = yield* locateNamedStack(input.project, input)
+    const { next: release, project } = yield* leaveOutProject(input.project, input.release, isReleaseId)
+    const place = yield* locateNamedStack(project, input)
     const name = projectName(place.remotePath)
     const withData = input.withData ? { withData: true } : {}
     const wanted = {
-      ...Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) }),
+      ...Option.match(release, { onNone: () => ({}), onSome: (release) => ({ release }) }),
       ...withData
     }
     const planned = yield* answer((api) => api.planRollback({ payload: { ...pickStackLocation(place), ...wanted } }))

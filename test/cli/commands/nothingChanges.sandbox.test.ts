@@ -1,10 +1,13 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
+import { join } from "node:path"
+import { homeDirectory } from "../../../src/client/node/connect.ts"
 import { freePort } from "../../fixtures/network/freePort.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
+import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const release = {
   id: "3",
@@ -21,6 +24,7 @@ const planning = (obstacles: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const asked: Array<string> = []
     const answers: Readonly<Record<string, unknown>> = {
+      "/api/projects": [],
       "/api/servers": [{ id: "1", name: "Main", host: "main.test", port: 22, username: "ann", useSudo: false }],
       "/api/container/rollback/plan": {
         serverId: "1",
@@ -64,6 +68,44 @@ describe("berth", () => {
       })
       expect(ran.err).toContain("✗ Docker is too old")
       expect(asked).not.toContain("/api/container/rollback")
+    }))
+
+  it.scopedLive("rollback understands a release alone in the directory of a project, and nowhere else", () =>
+    Effect.gen(function*() {
+      const { url } = yield* planning(["Docker is too old"])
+      const [project, other] = [yield* temporaryDirectory, yield* temporaryDirectory]
+      yield* plant(project, { "compose.yml": "services: {}\n" })
+      const cwd = vi.spyOn(process, "cwd")
+      yield* Effect.addFinalizer(() => Effect.sync(() => cwd.mockRestore()))
+      const rolledBack = (directory: string, name: string) => {
+        cwd.mockReturnValue(directory)
+        return Effect.map(
+          runCli({ url }, ["rollback", name, "--server", "1", "--path", "~/app", "--yes"]),
+          ({ err }) => err.split("\n").at(-2)
+        )
+      }
+      expect(yield* rolledBack(project, "3")).toContain("cannot be rolled back to release 3 now")
+      expect(yield* rolledBack(other, "3")).toContain("No project is named \"3\", under the projects root or here")
+      expect(yield* rolledBack(project, "shop")).toContain("No project is named \"shop\"")
+    }))
+
+  it.scopedLive("server add finds a key file as a shell would, and says that one is missing", () =>
+    Effect.gen(function*() {
+      const settingsFile = yield* settingsFileWith("servers: []\n")
+      const { url } = yield* startService(settingsFile)
+      const key = join(homeDirectory(), "no-such-key")
+      const { code, err, out } = yield* runCli({ url }, [
+        "server",
+        "add",
+        "Attic",
+        "ann@attic.invalid",
+        "--key",
+        "~/no-such-key",
+        "--dry-run"
+      ])
+      expect(code).toBe(0)
+      expect(err).toContain(`There is no key file ${key} on this machine`)
+      expect(out.split("\n")).toEqual(expect.arrayContaining([`${settingsFile}:`, `  +    privateKey: ${key}`]))
     }))
 
   it.scopedLive("server add --dry-run says where it would change nothing", () =>

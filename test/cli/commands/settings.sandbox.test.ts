@@ -17,7 +17,13 @@ describe("berth settings", () => {
 
       const unasked = yield* run("set", "deploy.keepReleases", "3")
       expect([unasked.code, unasked.err]).toEqual([64, expect.stringContaining("Add --yes")])
-      expect(unasked.out).toContain("+deploy: { keepReleases: 3 } # mine")
+      expect(unasked.out.split("\n")).toEqual([
+        `${file}:`,
+        expect.stringMatching(/^ {2}@@/),
+        "  -deploy: { keepReleases: 5 } # mine",
+        "  +deploy: { keepReleases: 3 } # mine",
+        ""
+      ])
       expect(readFileSync(file, "utf8")).toBe("deploy: { keepReleases: 5 } # mine\n")
 
       expect((yield* run("set", "deploy.keepReleases", "3", "--yes")).code).toBe(0)
