@@ -149,6 +149,7 @@ const execCommand = defineLocalCommand(
       "is. Its exit code becomes that of berth. The history tells who ran it, not what it printed.",
     examples: [
       "berth exec hello -- ls -l",
+      "berth exec web -- ls",
       "berth exec shop db -- pg_dump -U shop shop > shop.sql",
       "berth exec shop db -- psql -U shop < shop.sql"
     ]

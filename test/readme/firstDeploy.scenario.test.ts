@@ -157,7 +157,9 @@ const uniform = (output: string, { home, server }: Stage) => {
     .replaceAll(/ \([\d.]+ m?s\)$/gm, "")
     // Docker's own lines have no fixed order among the steps.
     .replaceAll(/^ {2,3}(?:Container|Loaded|Status|\S+: Pulling) .*\n/gm, "")
-  const times = [...new Set(steady.match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g))].toSorted()
+  // Some of them have milliseconds, and as texts would stand before the second that they are in.
+  const times = [...new Set(steady.match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g))]
+    .toSorted((one, other) => Date.parse(one) - Date.parse(other))
   return times.reduce((all, time, at) => all.replaceAll(time, `2026-03-02T09:${14 + 3 * at}:05Z`), steady)
 }
 
