@@ -49,7 +49,13 @@ import {
 } from "../../src/remote/proxy.ts"
 import { releaseFilesCommand, releasesCommand } from "../../src/remote/releases.ts"
 import { sampleCommand } from "../../src/remote/sample.ts"
-import { overviewCommand, portOpenCommand, portsCommand, scanCommand } from "../../src/remote/server.ts"
+import {
+  overviewCommand,
+  portOpenCommand,
+  portsCommand,
+  readinessCommand,
+  scanCommand
+} from "../../src/remote/server.ts"
 import {
   containersCommand,
   exitsCommand,
@@ -104,6 +110,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   preflightCommand: preflightCommand(preflight, false),
   proxyAccessCommand: { ...proxyAccessCommand("/proxy.yml"), sudo: false },
   readProxyFile: { ...readProxyFile("/proxy.yml"), sudo: false },
+  readinessCommand: readinessCommand(path),
   releasesCommand: releasesCommand(path, false),
   releaseFilesCommand: releaseFilesCommand(path, "1"),
   restageCommand: restageCommand(path, "1"),

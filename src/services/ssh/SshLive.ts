@@ -14,7 +14,7 @@ import { keepLastBytes, streamBytes, writeChunk } from "../bytes.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 import { type ChannelKind, Connections, type OpenChannel, openChannel } from "./Connections.ts"
 import { pickServerFields, requireConnected, type SshConnection } from "./logIn.ts"
-import { type AnswerMark, findAnswer, makeMark, readAnswer, renderCommand } from "./loginShell.ts"
+import { type AnswerMark, type AnswerStart, findAnswer, makeMark, readAnswer, renderCommand } from "./loginShell.ts"
 import {
   countAnswer,
   type ExecOptions,
@@ -74,16 +74,20 @@ const collectOutput = (
     channel.stderr.off("data", takeStderr)
     Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...pickServerFields(server), what, limit: passed, help }))
   }
-  const takeStdout = (chunk: Uint8Array) => {
-    const answer = starts.stdout.take(chunk)
-    if (answer !== undefined) stdout.add(answer)
-    stopAt(countStdout(chunk), limit.help)
+  const takeFrom = (
+    start: AnswerStart,
+    kept: ReturnType<typeof keepLastBytes>,
+    count: ReturnType<typeof countAnswer>,
+    help: string
+  ) =>
+  (chunk: Uint8Array) => {
+    const answer = start.take(chunk)
+    if (answer !== undefined) kept.add(answer)
+    // The mark of the answer is no part of it.
+    if (answer !== undefined || !start.hasBegun()) stopAt(count(answer ?? chunk), help)
   }
-  const takeStderr = (chunk: Uint8Array) => {
-    const answer = starts.stderr.take(chunk)
-    if (answer !== undefined) stderr.add(answer)
-    stopAt(countStderr(chunk), stderrLimit.help)
-  }
+  const takeStdout = takeFrom(starts.stdout, stdout, countStdout, limit.help)
+  const takeStderr = takeFrom(starts.stderr, stderr, countStderr, stderrLimit.help)
   channel.on("data", takeStdout)
   channel.stderr.on("data", takeStderr)
   const greeting = () => [starts.stdout, starts.stderr].map((start) => start.greeting()).filter(Boolean).join("\n")
