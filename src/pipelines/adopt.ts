@@ -23,9 +23,9 @@ import { Settings } from "../services/settings/Settings.ts"
 import {
   findApplication,
   findHostPort,
+  findOnlyPort,
   isUnset,
   listDriftFields,
-  parseHostPorts,
   readLiveValue,
   resolveDefault
 } from "./applications/applications.ts"
@@ -90,8 +90,8 @@ const recordedFields = (app: PlatformRecord, buildpack: BuildPack) => {
 
 const portFields = (envs: ReadonlyArray<AppEnv>) => {
   const port = Option.getOrUndefined(findHostPort(envs))?.value
-  const [only, ...others] = port !== undefined && Disclosed.$is("Known")(port) ? parseHostPorts(port.value) : []
-  return only === undefined || others.length > 0 ? {} : { port: only }
+  const only = port !== undefined && Disclosed.$is("Known")(port) ? findOnlyPort(port.value) : undefined
+  return only === undefined ? {} : { port: only }
 }
 
 const hiddenPort = (envs: Option.Option<ReadonlyArray<AppEnv>>): ReadonlyArray<DriftUnknown> => {

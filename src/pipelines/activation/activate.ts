@@ -145,16 +145,17 @@ export const parseStartRemarks = (lines: ReadonlyArray<string>): StartRemarks =>
   }
 }
 
-const some = (texts: ReadonlyArray<string>): string =>
+/** The first texts of a list, and the number of the others. */
+export const formatSome = (texts: ReadonlyArray<string>): string =>
   texts.slice(0, mostTold).join(", ") + (texts.length > mostTold ? ` and ${texts.length - mostTold} more` : "")
 
 /** Sentences for a result's message, with a leading space; empty without remarks. */
 export const describeRemarks = ({ orphans, removed, warnings }: StartRemarks): string =>
-  (orphans.length === 0 ? "" : ` Removed the containers of ${some(orphans)}, no longer in the compose files.`) +
-  (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${some(removed)}.`) +
+  (orphans.length === 0 ? "" : ` Removed the containers of ${formatSome(orphans)}, no longer in the compose files.`) +
+  (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${formatSome(removed)}.`) +
   (warnings.length === 0
     ? ""
-    : ` Compose warns: ${some(warnings.map((text) => text.slice(0, longestWarning).replace(/\.$/, "")))}.`)
+    : ` Compose warns: ${formatSome(warnings.map((text) => text.slice(0, longestWarning).replace(/\.$/, "")))}.`)
 
 /** The server could not load the image and has undone the attempt. */
 export class LoadFailed extends Data.TaggedError("LoadFailed")<{

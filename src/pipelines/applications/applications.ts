@@ -107,11 +107,14 @@ export const parseHostPorts = (value: string): ReadonlyArray<number> => {
   return first < 1 || first > highestPort ? [] : Array.range(first, Math.min(last, highestPort, first + mostPorts - 1))
 }
 
-/** True if a value of the port variable names this port alone, in whatever notation. */
-export const namesPort = (value: string, port: number): boolean => {
+/** The port that a value of the port variable names, in whatever notation; undefined for none and for a range. */
+export const findOnlyPort = (value: string): number | undefined => {
   const [only, ...others] = parseHostPorts(value)
-  return only === port && others.length === 0
+  return others.length === 0 ? only : undefined
 }
+
+/** True if a value of the port variable names this port alone. */
+export const namesPort = (value: string, port: number): boolean => findOnlyPort(value) === port
 
 const appsAtOnce = 16
 

@@ -158,7 +158,8 @@ const activateProject = (
     const { run } = yield* Steps
     const hookLines = buildStartHookLines(plan.hooks, run)
     const buildLines = formatBuildLines(decision.builds)
-    const stoppable = stopWhenCancelled(target, [...hookLines, ...buildLines])
+    const isBuilding = decision.builds.some(({ isBuiltNow }) => isBuiltNow)
+    const stoppable = stopWhenCancelled(target, isBuilding ? [...hookLines, ...buildLines] : hookLines)
     const bridging = yield* makeBridging(target, decision.rollouts, facts.hasBridge === true)
     const { backups } = decision
     const backing = backups === undefined

@@ -6,6 +6,7 @@ import { cut, pluralize } from "../../schema/words.ts"
 import { computeSha256 } from "../../services/bytes.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { isImageName, normalizeImageName } from "../../services/ssh/Ssh.ts"
+import { formatSome } from "../activation/activate.ts"
 import type { ImageArchive } from "../archive/images.ts"
 import { listArchiveNames } from "../archive/transfer.ts"
 import type { Hooks } from "../hooks.ts"
@@ -224,7 +225,5 @@ export const formatBuildLines = (builds: ReadonlyArray<ServerBuild>): ReadonlyAr
 /** Sentence of a result's message, with a leading space; empty without an image that was built anew. */
 export const describeServerBuilds = (builds: ReadonlyArray<ServerBuild>): string => {
   const anew = builds.filter(({ isBuiltNow, state }) => isBuiltNow && state === "changed").map(({ service }) => service)
-  return anew.length === 0 ?
-    "" :
-    ` Built anew there: ${anew.slice(0, 5).join(", ")}${anew.length > 5 ? ` and ${anew.length - 5} more` : ""}.`
+  return anew.length === 0 ? "" : ` Built anew there: ${formatSome(anew)}.`
 }

@@ -89,6 +89,20 @@ describe("berth", () => {
       expect(yield* rolledBack(project, "shop")).toContain("No project is named \"shop\"")
     }))
 
+  it.scopedLive("releases and exec understand a release and a service alone there, too", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* planning([])
+      const project = yield* temporaryDirectory
+      yield* plant(project, { "container.json": "{}" })
+      const cwd = vi.spyOn(process, "cwd").mockReturnValue(project)
+      yield* Effect.addFinalizer(() => Effect.sync(() => cwd.mockRestore()))
+      const place = ["--server", "1", "--path", "~/app"]
+      yield* runCli({ url }, ["releases", "3", ...place])
+      expect(asked.at(-1)).toMatch(/^\/api\/servers\/1\/releases\/compare\?.*from=3/)
+      yield* runCli({ url }, ["exec", "web", ...place, "--", "ls"])
+      expect(asked.at(-1)).toBe("/api/servers/1/exec")
+    }))
+
   it.scopedLive("server add finds a key file as a shell would, and says that one is missing", () =>
     Effect.gen(function*() {
       const settingsFile = yield* settingsFileWith("servers: []\n")

@@ -4,7 +4,7 @@
 # while a release needs it. A failure here does not fail the deploy, because the stack is running.
 # Ids and names of the images of the stack and of the archive, derived from the activation as far as possible.
 images_now() {
-  # The start has built some of them.
+  # Some of them were built here.
   built=" $(about build | cut -f 2 | tr '\n' ' ') "
   # shellcheck disable=SC2086 # Lists of names and ids without spaces.
   case $store:$source:$subjects in
