@@ -15,7 +15,7 @@ import {
 import { findServer, formatServerReference } from "../schema/servers.ts"
 import type { SettingsUnconfirmed } from "../schema/settings.ts"
 import { cut, formatList, formatTimeOfDay, quoteInput, suggestNearest } from "../schema/words.ts"
-import { escapeInline, Failed, NoSuchProject, quoteShellWord, Screen, Usage } from "./output.ts"
+import { escapeInline, exitCodes, Failed, NoSuchProject, quoteShellWord, Screen, Usage } from "./output.ts"
 import {
   argument,
   type CommandContext,
@@ -92,6 +92,21 @@ export const showAnswer = <A, B, E, R>(
     const { print } = yield* Screen
     const { body, value } = yield* answer(call)
     return yield* json ? print(body) : shown(value)
+  })
+
+/** Shows the answer of an endpoint that tries something. Ends with 1 if `works` says no, with `--json` too. */
+export const showFinding = <A, E, R>(
+  input: Pick<CommonInput, "json">,
+  call: Call<A>,
+  works: (value: A) => boolean,
+  shown: (value: A) => Effect.Effect<A, E, R>
+): Effect.Effect<number, BerthError | E, Berth | Screen | R> =>
+  Effect.gen(function*() {
+    const { answer } = yield* Berth
+    const { print } = yield* Screen
+    const { body, value } = yield* answer(call)
+    const last = input.json ? yield* Effect.as(print(body), value) : yield* shown(value)
+    return works(last) ? exitCodes.done : exitCodes.failed
   })
 
 /** Longest silence of a command that waits for an answer. */

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { usualSshPort } from "./servers.ts"
 import { number, strictQuery, text, textOrNull, texts } from "./validation.ts"
 import { cut } from "./words.ts"
 
@@ -43,6 +44,8 @@ export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKe
   isRevoked: Schema.optional(Schema.Boolean),
   /** True when the settings require the remembered key. */
   isRequired: Schema.optional(Schema.Boolean),
+  /** True when the file is the user's known_hosts, or the variable in its place, and not Berth's own. */
+  isUsers: Schema.optional(Schema.Boolean),
   /** Present when its key is stored for other routes than that of the connection. */
   route: Schema.optional(Schema.Struct({ remembered: Schema.String, now: Schema.String }))
 }) {
@@ -67,6 +70,13 @@ export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKe
       return `The host key of ${this.host}:${this.port} ("${this.server}") is ${this.presented}, and the settings require ` +
         `${this.remembered}. Nothing was sent. Compare both with what ssh-keygen -lf prints on the server, and change its ` +
         "hostKey in the settings only if its key was really changed"
+    }
+    if (this.isUsers === true) {
+      const isPlain = /^[A-Za-z0-9._:-]+$/.test(this.host)
+      const name = this.port === usualSshPort ? this.host : `[${this.host}]:${this.port}`
+      return `The host key of ${this.host}:${this.port} ("${this.server}") is ${this.presented}, and ${this.file} has ` +
+        `${this.remembered}. Nothing was sent. Compare both with what ssh-keygen -lf prints on the server, and only if its ` +
+        `key was really changed, remove the other one${isPlain ? `: ssh-keygen -R "${name}"` : ""}`
     }
     return `The host key of ${this.host}:${this.port} ("${this.server}") changed: remembered ${this.remembered}, ` +
       `now ${this.presented}. Nothing was sent. If the server was reinstalled, remove its line from ${this.file}`

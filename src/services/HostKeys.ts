@@ -43,6 +43,8 @@ export interface KeyMismatch extends OtherKey {
   readonly isRevoked?: boolean
   /** True when the settings require another key. */
   readonly isRequired?: boolean
+  /** True when the file is not Berth's own: the user's known_hosts, or the variable in its place. */
+  readonly isUsers?: boolean
 }
 
 /** Adds the file of the stored keys to a mismatch. */

@@ -1,6 +1,6 @@
 import { Clock, Effect, Option, Struct } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { ServerCheck, ServerTest } from "../../schema/servers.ts"
+import type { ServerCheck, ServerTest, ShownHostKey } from "../../schema/servers.ts"
 import {
   buildContainerSeries,
   computeMeans,
@@ -11,7 +11,7 @@ import {
   summarize
 } from "../../schema/usage.ts"
 import { formatBytes, formatRoundDuration } from "../../schema/words.ts"
-import { defineServiceCommand, findStoredServer, showAnswer, yes } from "../options.ts"
+import { defineServiceCommand, findStoredServer, showAnswer, showFinding, yes } from "../options.ts"
 import {
   confirm,
   escapeInline,
@@ -29,7 +29,16 @@ import {
 } from "../output.ts"
 import { argument, defineCommandGroup, flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import { pruneServerCommand, serverDiskCommand } from "./disks.ts"
-import { access, askToReplace, buildServerInput, buildServerOverrides, passwords, resolveHostKey } from "./sshAccess.ts"
+import {
+  access,
+  askIfOwn,
+  askToReplace,
+  buildServerInput,
+  buildServerOverrides,
+  compareNewKey,
+  passwords,
+  resolveHostKey
+} from "./sshAccess.ts"
 
 const addServerCommand = defineServiceCommand(
   {
@@ -242,9 +251,9 @@ const testServerCommand = defineServiceCommand(
     summary: "Try whether Berth gets into a server, stored or not, and can deploy there; change nothing there.",
     details:
       "Of a stored server, the options take the place of what is stored; its credentials are used only at its own " +
-      "address. A server whose host key is new gets no password or key before --host-key confirms its fingerprint. On a " +
-      "terminal, a changed key of a stored server is shown beside the stored one, with the question whether to replace it. " +
-      `${passwords} Ends with 1 when something does not work, and with 0 when it has shown the fingerprint of a new server.`,
+      "address. A server whose host key is new gets no password or key before --host-key, or a yes on a terminal, confirms " +
+      "its fingerprint. There a changed key of a stored server is shown beside the stored one, with the question whether to " +
+      `replace it. ${passwords} Ends with 1 when something does not work, or was not tried as the host key is new.`,
     examples: ["berth server test main", "berth server test ann@attic.example.com --agent"]
   },
   {
@@ -253,7 +262,7 @@ const testServerCommand = defineServiceCommand(
     ...access
   },
   Effect.fnUntraced(function*(input) {
-    const { out, print, say } = yield* Screen
+    const { canAsk, out, print, say } = yield* Screen
     const inline = Effect.map(
       buildServerInput(input.server, input),
       ({ server }) => ({ name: input.server, ...server })
@@ -273,31 +282,37 @@ const testServerCommand = defineServiceCommand(
     const tested = { ...server, ...Option.getOrUndefined(overrides) }
     const payload = { ...tested, hostKey: Option.getOrUndefined(input.hostKey) }
     const show = (test: ServerTest) => print(wrapText(testLines(test, out).join("\n"), out))
-    const code = yield* showAnswer(input, (api) => api.testServer({ payload }), (first) =>
+    const isAsStored = "id" in server && Option.isNone(overrides)
+    /** The key that a yes on a terminal confirms, as that of a new server or in place of the stored one. */
+    const askAbout = (shown: typeof ShownHostKey.Type) =>
       Effect.gen(function*() {
-        yield* show(first)
-        // Host keys are stored with their server: only a stored server without overrides has one to replace.
-        const asked = "id" in server && first.hostKey !== null && Option.isNone(overrides)
-          ? yield* askToReplace(server.host, first.hostKey)
-          : undefined
-        if (asked === "refused") return exitCodes.failed
-        if (asked !== undefined) {
-          yield* use((api) => api.saveServer({ payload: { ...server, ...asked }, urlParams: {} }))
+        if (shown.standing === "new" && Option.isNone(input.hostKey) && canAsk) {
+          return (yield* askIfOwn(tested.host, shown)) ? { hostKey: shown.fingerprint } : "refused" as const
         }
-        const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: server }))
-        if (asked !== undefined) yield* show(test)
-        const isFirstContact = test.hostKey?.standing === "new" && Option.isNone(input.hostKey)
-        if (isFirstContact) {
-          yield* say(
-            `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
-              `(ssh_host_*_key.pub), and go on with --host-key ` +
-              test.hostKey?.fingerprint
-          )
-        } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
-        // A first contact is asked for its fingerprint, and has shown it.
-        return test.ready || isFirstContact ? exitCodes.done : exitCodes.failed
-      }))
-    return code
+        return isAsStored ? yield* askToReplace(tested.host, shown) : undefined
+      })
+    return yield* showFinding(
+      input,
+      (api) => api.testServer({ payload }),
+      ({ ready }) => ready,
+      (first) =>
+        Effect.gen(function*() {
+          yield* show(first)
+          const asked = first.hostKey === null ? undefined : yield* askAbout(first.hostKey)
+          if (asked === "refused") return first
+          // Host keys are stored with their server: only a stored server without overrides has one to add or to replace.
+          if (asked !== undefined && isAsStored) {
+            yield* use((api) => api.saveServer({ payload: { ...server, ...asked }, urlParams: {} }))
+          }
+          const again = { ...payload, hostKey: asked?.hostKey }
+          const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: again }))
+          if (asked !== undefined) yield* show(test)
+          yield* test.hostKey?.standing === "new" && asked === undefined && Option.isNone(input.hostKey)
+            ? say(`${compareNewKey} Go on with --host-key ${test.hostKey.fingerprint}`)
+            : say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
+          return test
+        })
+    )
   })
 )
 

@@ -211,9 +211,26 @@ export const askToReplace = (host: string, shown: typeof ShownHostKey.Type) =>
     return replaced
   })
 
+/** Shows the key of a server that nobody has compared, and asks whether it is that server's. Called on a terminal. */
+export const askIfOwn = (host: string, { fingerprint, type }: typeof ShownHostKey.Type) =>
+  Effect.gen(function*() {
+    const { say } = yield* Screen
+    yield* say(
+      `${escapeInline(host)} shows the host key ${escapeInline(fingerprint)} (${
+        escapeInline(type)
+      }), which is new here. ` +
+        compareNewKey
+    )
+    return yield* confirm("Is that its key?", false)
+  })
+
+/** What to compare a new host key with. */
+export const compareNewKey =
+  "Compare it with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh (ssh_host_*_key.pub)."
+
 /**
- * Host key to store with a server: the given one, else the one that known_hosts confirms. Asks on a terminal before it
- * replaces a stored one. The server shows its key without receiving credentials.
+ * Host key to store with a server: the given one, else the one that known_hosts confirms, else on a terminal the one that
+ * the user confirms. Asks there before it replaces a stored one. The server shows its key without receiving credentials.
  */
 export const resolveHostKey = (
   { host, jump, name, port, username }: Asked,
@@ -222,18 +239,22 @@ export const resolveHostKey = (
   Effect.gen(function*() {
     const { canAsk, say } = yield* Screen
     const asIs: ConfirmedKey = { hostKey: given }
-    if (given === undefined ? !isKnown : !canAsk) return asIs
+    if (!canAsk && (given !== undefined || !isKnown)) return asIs
     const payload = { name, host, port, username, jump, useSudo: false }
     const { hostKey: shown, logIn } = yield* (yield* Berth).use((api) => api.testServer({ payload }))
     if (shown === null) {
       if (given === undefined) {
-        yield* say(`Its host key was not compared with known_hosts. ${escapeInline(logIn.detail)}`)
+        yield* say(`Its host key was not compared. ${escapeInline(logIn.detail)}`)
       }
       return asIs
     }
     const replaced = given === undefined || given === shown.fingerprint ? yield* askToReplace(host, shown) : undefined
     if (replaced !== undefined) return replaced
-    if (given !== undefined || shown.standing === "new") return asIs
+    if (given !== undefined) return asIs
+    if (shown.standing === "new") {
+      if (!canAsk) return asIs
+      return (yield* askIfOwn(host, shown)) ? { hostKey: shown.fingerprint } satisfies ConfirmedKey : "refused" as const
+    }
     if (shown.standing === "changed") {
       return yield* new Failed({
         message:

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import type { Call } from "../../client/Berth.ts"
 import type { WebhookRequest, WebhookTeardown } from "../../schema/webhooks.ts"
-import { type CommonInput, defineServiceCommand, showAnswer, yes } from "../options.ts"
+import { type CommonInput, defineServiceCommand, showAnswer, showFinding, yes } from "../options.ts"
 import { confirm, escapeInline, exitCodes, formatTable, printTable, Screen } from "../output.ts"
 import { argument, defineCommandGroup, optionalArgument } from "../parse.ts"
 
@@ -90,14 +90,11 @@ const testCommand = defineServiceCommand(
   },
   { app: argument("app", "The exact name of an application.", "application") },
   (input) =>
-    showAnswer(
+    showFinding(
       input,
       (api) => api.testWebhook({ payload: { appName: input.app } }),
-      ({ detail, sent }) =>
-        Effect.flatMap(
-          Screen,
-          ({ print }) => Effect.as(print(escapeInline(detail)), sent ? exitCodes.done : exitCodes.failed)
-        )
+      ({ sent }) => sent,
+      (test) => Effect.flatMap(Screen, ({ print }) => Effect.as(print(escapeInline(test.detail)), test))
     )
 )
 

@@ -19,11 +19,13 @@ import type { Client } from "ssh2"
 import { capacity, type ConcurrencyLimit } from "../../schema/basics.ts"
 import type { ServerAccess } from "../../schema/servers.ts"
 import { ConnectionLost, ServerUnreachable, TooManyFollowers } from "../../schema/ssh.ts"
+import { escapeText } from "../../schema/words.ts"
 import { CurrentCaller } from "../access/Caller.ts"
-import { HostKeys, withRequiredKeys } from "../HostKeys.ts"
+import { computeFingerprint, HostKeys } from "../HostKeys.ts"
 import { type ConcurrencyLimiter, makeConcurrencyLimiter } from "../limits.ts"
 import { openConnections } from "../metrics.ts"
-import { withUserKnownHosts } from "../sshClient/clientConfig.ts"
+import { Steps } from "../runs/Steps.ts"
+import { type TellFirstContact, withUserKnownHosts } from "../sshClient/clientConfig.ts"
 import { connectServer, type JumpConnection, toJumpFailure } from "./connect.ts"
 import { type ConnectError, isOver, pickServerFields, requireConnected, reveal, type SshConnection } from "./logIn.ts"
 import type { CommandPool } from "./Ssh.ts"
@@ -132,14 +134,28 @@ const logInOf = ({ credentials, host, hostKey, port, username, via }: ServerAcce
   via === undefined ? null : logInOf(via)
 ]
 
+/**
+ * Tells once that a key is trusted at first sight: as output of the run that connects, else as a warning, which commands
+ * print and a service logs.
+ */
+const tellFirstContact = (file: string): TellFirstContact => ({ host, port }, { blob, type }) =>
+  Effect.gen(function*() {
+    const words =
+      `First contact with ${host}:${port}: its host key ${type} ${computeFingerprint(blob)} is remembered in ` +
+      `${file}, and nobody has compared it: see what ssh-keygen -lf prints on the server`
+    const steps = yield* Effect.serviceOption(Steps)
+    yield* Option.isSome(steps) && steps.value.run !== "-"
+      ? steps.value.output("stderr", `${escapeText(words)}\n`)
+      : Effect.logWarning(words)
+  })
+
 /** Connections over ssh2. They close when they break, when they were idle for as long as their pool says, and with the layer. */
 export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.scoped(
   Connections,
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
     const storedKeys = yield* HostKeys
-    const hostKeys = withRequiredKeys(storedKeys)
-    const jumpHostKeys = withUserKnownHosts(storedKeys)
+    const hostKeys = withUserKnownHosts(storedKeys, tellFirstContact(storedKeys.file))
     const current = new Map<string, Key>()
     const keyOf = (server: ServerAccess, pool: PoolName, index: number, channels: number): Key => {
       const identity = identify(server, pool, index)
@@ -156,10 +172,10 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       // open until the layer closes.
       lookup: (key: Key) =>
         Effect.gen(function*() {
-          const { channels, pool, server } = key
+          const { channels, server } = key
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
           const connection = yield* connectServer(server, channels, jump).pipe(
-            Effect.provideService(HostKeys, pool === "jumps" ? jumpHostKeys : hostKeys)
+            Effect.provideService(HostKeys, hostKeys)
           )
           yield* Effect.acquireRelease(
             Metric.incrementBy(openConnections, 1),

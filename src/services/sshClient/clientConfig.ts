@@ -1,9 +1,9 @@
 import { Array, Context, Effect, Option } from "effect"
 import { createHmac } from "node:crypto"
 import { dirname, join } from "node:path"
-import { usualSshPort } from "../../schema/servers.ts"
+import { type MachineAddress, usualSshPort } from "../../schema/servers.ts"
 import { cut } from "../../schema/words.ts"
-import { computeFingerprint, HostKeys, type KeyMismatch, withRequiredKeys } from "../HostKeys.ts"
+import { computeFingerprint, type HostKey, HostKeys, type KeyMismatch, withRequiredKeys } from "../HostKeys.ts"
 import { listDirectoryNames, NotReadable, openRegular } from "../local/LocalFiles.ts"
 import { readUserName, resolveHomeDirectory } from "../local/user.ts"
 
@@ -380,29 +380,45 @@ export const withTokens = (text: string, tokens: Readonly<Record<string, string>
 
 type Service = Context.Tag.Service<HostKeys>
 
+/**
+ * Keys of another type contradict no key that is known already: an older file may have one that the server still has, and
+ * Berth another. Where no key is known, the types of the file are negotiated first, so that another one is a change.
+ */
 const judgeByUser = (
   standing: KeyMismatch | "known" | "new",
   { file, keys, revoked }: KnownHost & { readonly file: string },
-  presented: string
+  { isRequired, key }: { readonly isRequired: boolean; readonly key: HostKey }
 ): KeyMismatch | "known" | "new" => {
-  const others = keys.map((key) => key.fingerprint)
-  if (revoked.includes(presented)) return { remembered: others.join(" or "), presented, file, isRevoked: true }
-  if (standing !== "new" || others.length === 0) return standing
-  return others.includes(presented) ? "known" : { remembered: others.join(" or "), presented, file }
+  const presented = computeFingerprint(key.blob)
+  const refuse = (others: KnownHost["keys"]): KeyMismatch => ({
+    remembered: others.map(({ fingerprint }) => fingerprint).join(" or "),
+    presented,
+    file,
+    isUsers: true
+  })
+  if (revoked.includes(presented)) return { ...refuse(keys), isRevoked: true }
+  if (typeof standing === "object" || isRequired) return standing
+  if (keys.some(({ fingerprint }) => fingerprint === presented)) return "known"
+  const others = standing === "new" ? keys : keys.filter(({ type }) => type === key.type)
+  return others.length === 0 ? standing : refuse(others)
 }
 
+/** Called with the key of a server that neither Berth, nor the user's known_hosts, nor the settings had. */
+export type TellFirstContact = (server: MachineAddress, key: HostKey) => Effect.Effect<void>
+
 /**
- * Adds the user's known_hosts to Berth's own keys: a key that is new to Berth is known if the file contains it, and a
- * mismatch if the file contains only others. The types of its keys are negotiated first, as in OpenSSH. A key that the
- * settings require is the only one accepted, unless the file marks it as revoked.
+ * Adds the user's known_hosts to Berth's own keys, for every connection: a key that is new to Berth is known if the file
+ * contains it, and a mismatch if the file contains only others; a key that Berth remembers is a mismatch if the file has
+ * another one of its type. The types of known keys are negotiated first, as in OpenSSH. A key that the settings require is
+ * the only one accepted, unless the file marks it as revoked.
  */
-export const withUserKnownHosts = (stored: Service): Service => {
+export const withUserKnownHosts = (stored: Service, tellFirst: TellFirstContact = () => Effect.void): Service => {
   const keys = withRequiredKeys(stored)
   const standing: Service["standing"] = (server, key) =>
     Effect.zipWith(
       keys.standing(server, key),
       readUserKnownHost(server),
-      (own, known) => judgeByUser(own, known, computeFingerprint(key.blob))
+      (own, known) => judgeByUser(own, known, { isRequired: server.hostKey !== undefined, key })
     )
   return HostKeys.of({
     ...keys,
@@ -413,10 +429,13 @@ export const withUserKnownHosts = (stored: Service): Service => {
           ? Effect.succeed(own)
           : Effect.map(readUserKnownHost(server), (known) => known.keys.map(({ type }) => type))),
     check: (server, key) =>
-      Effect.flatMap(
-        standing(server, key),
-        (judged) => typeof judged === "object" ? Effect.succeed(judged) : keys.check(server, key)
-      )
+      Effect.gen(function*() {
+        const judged = yield* standing(server, key)
+        if (typeof judged === "object") return judged
+        const checked = yield* keys.check(server, key)
+        if (judged === "new" && checked === "remembered") yield* tellFirst(server, key)
+        return checked
+      })
   })
 }
 

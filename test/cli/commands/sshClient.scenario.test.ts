@@ -125,7 +125,7 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         yield* runCli({ url }, ["server", "add", "Inner", "attic", "--id", "inner", "--jump", "u@127.0.0.1:1"])
         const moved = yield* runCli({ url }, ["server", "add", "Inner", "attic", "--id", "inner"])
         expect(moved.err.replaceAll(/\s+/g, " ")).toContain(
-          "was not compared with known_hosts. Cannot reach server \"Inner\" at " +
+          "was not compared. Cannot reach server \"Inner\" at " +
             `${host}:${port}: its jump host u@127.0.0.1:1 cannot be used: connection refused`
         )
         // The options of a test take the place of what is stored.

@@ -105,3 +105,55 @@ describe.skipIf(!hasTerminal)("a host key that has changed", () => {
     120_000 * patience
   )
 })
+
+describe.skipIf(!hasTerminal)("a host key that is new", () => {
+  it.scopedLive(
+    "is shown, and a credential is sent and the key is stored with the server only after a yes on a terminal",
+    () =>
+      Effect.gen(function*() {
+        const { server, settingsFile } = yield* makeWorld
+        const at = `ann@${server.host}:${server.port}`
+        const settings = () => readFileSync(settingsFile, "utf8")
+        const env = { BERTH_CONFIG: settingsFile }
+        const commands: ReadonlyArray<readonly [args: ReadonlyArray<string>, done: RegExp, code: number]> = [
+          // It has no agent: that is found by a log-in.
+          [["server", "test", at, "--agent"], /log-in: SSH authentication failed[^]*Berth cannot deploy there yet/, 1],
+          [["server", "add", "Other", at, "--agent"], /Stored Other with the id/, 0],
+          [["server", "test", "Sandbox"], /Berth can deploy there/, 0]
+        ]
+        for (const [args, done, code] of commands) {
+          const stores = code === 0
+          const before = settings()
+          for (const keys of ["n\n", "\n", "\u0004"]) {
+            const refused = yield* onTerminal(args, { env, columns: 200 })
+            yield* refused.until(/Is that its key\? \[y\/N\] /)
+            expect(refused.output()).toMatch(
+              /shows the host key SHA256:\S{43} \(ecdsa-sha2-nistp256\), which is new here/
+            )
+            yield* refused.type(keys)
+            expect([args, yield* refused.ended]).toEqual([args, 1])
+            expect(refused.output()).toMatch(/Nothing was changed\.\s+$/)
+            expect(settings()).toBe(before)
+          }
+          if (args[1] === "test") {
+            const nobody = yield* runCli({ settingsFile }, args)
+            expect([args, nobody.code, settings()]).toEqual([args, 1, before])
+            expect(nobody.err.replaceAll(/\s+/g, " ")).toContain("Go on with --host-key SHA256:")
+            expect((yield* runCli({ settingsFile }, [...args, "--json"])).code).toBe(1)
+          }
+          const accepted = yield* onTerminal(args, { env, columns: 200 })
+          yield* accepted.until(/Is that its key\? \[y\/N\] /)
+          yield* accepted.type("y\n")
+          expect([yield* accepted.ended, accepted.output()]).toEqual([code, expect.stringMatching(done)])
+          expect(settings() === before).toBe(!stores)
+          const tested = yield* runCli({ settingsFile }, ["server", "test", "Sandbox", "--json"])
+          const standing = JSON.parse(tested.out).hostKey.standing
+          expect([standing, tested.code]).toEqual(stores ? ["known", 0] : ["new", 1])
+          if (args[1] === "add") yield* runCli({ settingsFile }, ["server", "remove", "Other", "--yes"])
+          if (args[1] === "add") writeFileSync(join(dirname(settingsFile), "berth.known_hosts"), "")
+        }
+        expect(settings()).toMatch(/hostKey: "?SHA256:/)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000 * patience
+  )
+})
