@@ -2,7 +2,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
-import { version } from "../schema/session.ts"
+import { tokenRequired, tokenUnknown, version } from "../schema/session.ts"
 import { quoteInput, suggestNearest } from "../schema/words.ts"
 import { applicationsCommands } from "./commands/applications.ts"
 import { backupsCommands } from "./commands/backups.ts"
@@ -209,11 +209,24 @@ const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFail
     return yield* command.run(yield* readArguments(called, command, rest), rest)
   })
 
+const tokenWords = new Map([
+  [tokenRequired, "The service wants a token, and BERTH_TOKEN is not set"],
+  [tokenUnknown, "The service does not know the token in BERTH_TOKEN"]
+])
+
+/** The refusal of a missing or unknown token in the words of a command, which sends the variable and no header. */
+const rewordToken = (message: string): string => {
+  const words = tokenWords.get(message)
+  return words === undefined
+    ? message
+    : `${words}: set it to http.token of the service's settings, or to one of its http.tokens`
+}
+
 /** Prints the failure of a command; returns its exit code. */
 const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
   Effect.gen(function*() {
     const { err, print, say } = yield* Screen
-    const message = failure.message.split("\n").map(escapeInline).join("\n")
+    const message = rewordToken(failure.message).split("\n").map(escapeInline).join("\n")
     const answered = failure._tag === "BerthError"
       ? failure.message
       : "answered" in failure

@@ -12,6 +12,7 @@ import {
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Either, Layer, Option, Redacted, Stream } from "effect"
 import { createHash, timingSafeEqual } from "node:crypto"
+import { tokenRequired, tokenUnknown } from "../schema/session.ts"
 import { type NamedToken, nameOfToken } from "../schema/settings.ts"
 import { quoteInput } from "../schema/words.ts"
 import {
@@ -126,11 +127,6 @@ const refuse = (status: number, message: string, hasWrongToken = false): Verdict
 })
 const isRead = ({ method }: RequestHead) => ["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** Refusal of a caller without a valid token. */
-export const tokenRequired =
-  "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
-  "http.tokens>, or log in on the web page"
-
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
 
 const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
@@ -215,7 +211,9 @@ export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdic
     ? head.session
     : Option.flatMap(Option.fromNullable(given), (given) => findTokenHolder(given, policy))
   const caller = Option.getOrElse(known, () => anonymousCaller)
-  if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired, given !== undefined)
+  if (!preflight && !mayReach(caller.role, head, target)) {
+    return given === undefined ? refuse(401, tokenRequired) : refuse(401, tokenUnknown, true)
+  }
   // Berth does not start on other interfaces without a token, but the token may be removed from the settings later.
   if (!isOwn && !requiresToken(policy) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")

@@ -165,7 +165,12 @@ const known = (failure: unknown): Option.Option<ApiError> => {
 /** Response to a failure: `{error}` with its status. */
 export const buildErrorResponse = (
   { headers = {}, message, status }: Pick<ApiError, "headers" | "message" | "status">
-): HttpServerResponse.HttpServerResponse => HttpServerResponse.unsafeJson({ error: message }, { status, headers })
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson({ error: message }, {
+    status,
+    // RFC 9110, 11.6.1: a 401 names the scheme that is wanted.
+    headers: status === 401 ? { "www-authenticate": `Bearer realm="Berth"`, ...headers } : headers
+  })
 
 const stackOf = (text: string) => text.split("\n").filter((line) => /^\s+at /.test(line)).join("\n")
 

@@ -24,5 +24,15 @@ export const Session = Schema.Struct({
 }).annotations({ identifier: "Session" })
 export interface Session extends Schema.Schema.Type<typeof Session> {}
 
+/** Refusal of a caller without a token. */
+export const tokenRequired =
+  "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
+  "http.tokens>, or log in on the web page"
+
+/** Refusal of a caller whose token is not in the settings. */
+export const tokenUnknown =
+  "The bearer token is not one that this service knows: send http.token of the settings, or one of http.tokens, or log " +
+  "in on the web page"
+
 /** The version of the API and of the package. */
 export const version = "3.0.0"

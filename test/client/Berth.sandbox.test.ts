@@ -26,6 +26,7 @@ import { runStoreIn } from "../../src/services/state/RunStoreLive.ts"
 import { settingsTest } from "../../src/testing/SettingsTest.ts"
 import { freePort } from "../fixtures/network/freePort.ts"
 import { patience } from "../fixtures/patience.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { stored, storedRun } from "../fixtures/runs/storedRuns.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
@@ -190,8 +191,28 @@ describe("an address", () => {
           ({ use }) => use((api) => api.listServers({}))
         )
       expect(yield* list("right-one")).toEqual([])
-      expect(yield* Effect.flip(list("wrong"))).toMatchObject({ reason: "refused", status: 401 })
+      expect(yield* Effect.flip(list("wrong"))).toMatchObject({
+        reason: "refused",
+        status: 401,
+        message: expect.stringContaining("is not one that this service knows")
+      })
       expect((yield* Effect.flip(list())).message).toContain("A bearer token is required")
+
+      // A command sends a variable, and no header that anybody writes.
+      const said = (token?: string) =>
+        Effect.map(
+          runCli({ url, ...token === undefined ? {} : { token: Redacted.make(token) } }, ["server", "list"]),
+          ({ code, err }) => [code, err.replaceAll(/\s+/g, " ")]
+        )
+      const rest = ": set it to http.token of the service's settings, or to one of its http.tokens"
+      expect(yield* said()).toEqual([
+        1,
+        expect.stringContaining(`The service wants a token, and BERTH_TOKEN is not set${rest}`)
+      ])
+      expect(yield* said("wrong")).toEqual([
+        1,
+        expect.stringContaining(`The service does not know the token in BERTH_TOKEN${rest}`)
+      ])
     }))
 
   it.scopedLive("of a service that is started again: a run is watched on to its end", () =>

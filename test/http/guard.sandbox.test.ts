@@ -109,7 +109,8 @@ describe("the guard", () => {
         ["POST", "/reference"] as const
       ]
       for (const [method, path] of all) {
-        expect((yield* request(method, path)).status, `${method} ${path}`).toBe(401)
+        const { headers, status } = yield* request(method, path)
+        expect([status, headers.get("www-authenticate")], `${method} ${path}`).toEqual([401, `Bearer realm="Berth"`])
       }
       const known = { authorization: "Bearer open-sesame" }
       expect((yield* request("GET", "/api/servers", undefined, known)).status).toBe(200)

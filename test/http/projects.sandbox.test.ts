@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { appendFile, chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/programs/service.ts"
+import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 /** The service in its own world; builds run in `sh`, and the editor is missing. */
@@ -222,5 +222,33 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
           body: { error: expect.stringContaining("Sandbox") }
         })
       }
+    }))
+})
+
+/** Has this process another home directory until the scope closes. */
+const withHome = (home: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env["HOME"]
+      process.env["HOME"] = home
+      return before
+    }),
+    (before) => Effect.sync(() => before === undefined ? delete process.env["HOME"] : process.env["HOME"] = before)
+  )
+
+describe("the projects of a fresh home", () => {
+  it.scopedLive("are none, and what to set stands in the overview; a root that is set has to exist", () =>
+    Effect.gen(function*() {
+      yield* withHome(yield* temporaryDirectory)
+      const fresh = yield* startService(yield* settingsFileWith(""))
+      expect(yield* fresh.request("GET", "/api/projects")).toMatchObject({ status: 200, body: [] })
+      expect((yield* fresh.request("GET", "/api/overview")).body).toMatchObject({
+        errors: [expect.stringContaining("create it, or set projects.root in ")]
+      })
+      const named = yield* startService(yield* settingsFileWith("projects: { root: ~/projects }\n"))
+      expect(yield* named.request("GET", "/api/projects")).toMatchObject({
+        status: 500,
+        body: { error: expect.stringContaining("the projects root does not exist") }
+      })
     }))
 })

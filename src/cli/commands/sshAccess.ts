@@ -224,7 +224,7 @@ export const askIfOwn = (host: string, { fingerprint, type }: typeof ShownHostKe
     return yield* confirm("Is that its key?", false)
   })
 
-/** What to compare a new host key with. */
+/** Advice for a new host key. */
 export const compareNewKey =
   "Compare it with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh (ssh_host_*_key.pub)."
 

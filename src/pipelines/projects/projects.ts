@@ -181,12 +181,24 @@ const inspectPlaces = (places: ReadonlyArray<ProjectDirectory>) =>
 export const listProjectsIn = (root: string, mostPlaces: number) =>
   Effect.flatMap(placesIn(root), (places) => inspectPlaces(places.slice(0, mostPlaces)))
 
+/** True where nobody has set `projects.root`, and its default does not exist: a home on which nothing was set up. */
+const isFresh = Effect.gen(function*() {
+  const { get, list } = yield* Settings
+  const isDefault = (yield* list).some(({ name, source }) => name === "projects.root" && source === "default")
+  return isDefault && Option.isNone(yield* (yield* LocalFiles).find(yield* get("projects.root")))
+})
+
 /**
  * Projects directly under the setting `projects.root`, sorted by name. Links to directories count; an unreadable
- * directory is left out.
+ * directory is left out. None on a home on which nothing was set up: the overview says to set the root.
  */
 export const listProjects = Effect.fn("listProjects")(function*() {
-  const projects = yield* inspectPlaces(yield* listProjectDirectories())
+  const places = yield* Effect.catchTag(
+    listProjectDirectories(),
+    "LocalFileFailed",
+    (error) => Effect.flatMap(isFresh, (fresh) => fresh ? Effect.succeed([]) : Effect.fail(error))
+  )
+  const projects = yield* inspectPlaces(places)
   // Unreadable settings do not hide any project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   return projects.map(resolveServer(stored))

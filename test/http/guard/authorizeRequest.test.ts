@@ -2,6 +2,7 @@ import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { maxBodyBytes } from "../../../src/http/body.ts"
 import { authorizeRequest, type GuardPolicy, type RequestHead } from "../../../src/http/guard.ts"
+import { tokenUnknown } from "../../../src/schema/session.ts"
 import { addressOf, operations } from "../../fixtures/hostile/operations.ts"
 
 const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }
@@ -139,7 +140,7 @@ describe("authorizeRequest", () => {
       authorizeRequest({ ...asked, fromHere: true, rawHeaders: [...host, ...more], session: Option.none() }, locked)
     const [none, wrong] = [judged(), judged("Authorization", "Bearer wrong")]
     expect(none).not.toMatchObject({ hasWrongToken: true })
-    expect(wrong).toEqual(none.allowed ? none : { ...none, hasWrongToken: true })
+    expect(wrong).toEqual(none.allowed ? none : { ...none, message: tokenUnknown, hasWrongToken: true })
     expect(judged("Authorization", "Bearer s3cret")).toMatchObject({ allowed: true, caller: { role: "operator" } })
   })
 
