@@ -11,7 +11,7 @@ import {
   summarize
 } from "../../schema/usage.ts"
 import { formatBytes, formatRoundDuration } from "../../schema/words.ts"
-import { defineServiceCommand, findStoredServer, showAnswer, showFinding, yes } from "../options.ts"
+import { defineServiceCommand, describeNoServers, findStoredServer, showAnswer, showFinding, yes } from "../options.ts"
 import {
   confirm,
   escapeInline,
@@ -322,22 +322,23 @@ const listCommand = defineServiceCommand(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
   {},
   (input) =>
-    showAnswer(input, (api) => api.listServers({}), (servers) => {
-      const through = servers.some(({ jump }) => jump !== undefined)
-      return printTable(
-        "No server is stored yet: add one with berth server add.",
-        ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
-        servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
-          id,
-          name,
-          host,
-          String(port),
-          username,
-          useSudo ? "yes" : "no",
-          ...(through ? [jump] : [])
-        ])
-      )
-    })
+    showAnswer(input, (api) => api.listServers({}), (servers) =>
+      Effect.gen(function*() {
+        const through = servers.some(({ jump }) => jump !== undefined)
+        yield* printTable(
+          servers.length === 0 ? `${yield* describeNoServers}.` : "",
+          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
+          servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
+            id,
+            name,
+            host,
+            String(port),
+            username,
+            useSudo ? "yes" : "no",
+            ...(through ? [jump] : [])
+          ])
+        )
+      }))
 )
 
 const removeCommand = defineServiceCommand(

@@ -13,6 +13,7 @@ import {
   confirmOption,
   defineServiceCommand,
   describeLocation,
+  describeNoServers,
   findStoredServer,
   leaveOutProject,
   locateNamedStack,
@@ -356,7 +357,7 @@ const psCommand = defineServiceCommand(
       )
       if (rows.length > 0) yield* print(formatTable(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
       if (asked.length === 0) {
-        yield* say("No server is stored yet: add one with berth server add.")
+        yield* say(`${yield* describeNoServers}.`)
       } else if (rows.length === 0 && answers.some(({ answer }) => answer._tag === "Right")) {
         yield* say(input.all ? "There is no container." : "No container runs.")
       }
