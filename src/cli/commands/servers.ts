@@ -29,6 +29,7 @@ import {
 } from "../output.ts"
 import { argument, defineCommandGroup, flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import { pruneServerCommand, serverDiskCommand } from "./disks.ts"
+import { askToReplaceNamed, describeMissingCredential } from "./replacedServer.ts"
 import {
   access,
   askIfOwn,
@@ -76,15 +77,17 @@ const addServerCommand = defineServiceCommand(
     const { out, print, say } = yield* Screen
     const { isKnown, server } = yield* buildServerInput(Option.getOrElse(input.address, () => input.name), input)
     const { use } = yield* Berth
-    const id = Option.getOrUndefined(input.id)
     if (Option.isSome(input.replacesHostKey) && Option.isNone(input.hostKey)) {
       return yield* new Usage({
         message: "--replaces-host-key needs --host-key with the fingerprint of the new key"
       })
     }
-    const stored = id === undefined
-      ? undefined
-      : (yield* use((api) => api.listServers({}))).find((each) => each.id === id)
+    const servers = yield* use((api) => api.listServers({}))
+    const stored = Option.isSome(input.id)
+      ? servers.find(({ id }) => id === Option.getOrUndefined(input.id))
+      : yield* askToReplaceNamed(input, servers)
+    if (stored === "refused") return exitCodes.failed
+    const id = stored?.id ?? Option.getOrUndefined(input.id)
     const [given, replaced] = [Option.getOrUndefined(input.hostKey), Option.getOrUndefined(input.replacesHostKey)]
     const fields = {
       ...server,
@@ -118,13 +121,15 @@ const addServerCommand = defineServiceCommand(
     return yield* showAnswer(
       input,
       (api) => api.saveServer({ payload: { ...fields, ...key }, urlParams: {} }),
-      ({ server }) =>
-        say(
-          `${stored === undefined ? "Stored" : "Replaced"} ${escapeInline(server.name)} with the id ${
-            escapeInline(server.id)
-          }. ` +
-            `Next: berth server test ${quoteShellWord(server.name)}`
-        )
+      ({ server: saved }) =>
+        Effect.gen(function*() {
+          const done = `${stored === undefined ? "Stored" : "Replaced"} ${escapeInline(saved.name)} with the id ${
+            escapeInline(saved.id)
+          }.`
+          const next = (yield* describeMissingCredential(input, server, saved, stored)) ??
+            `Next: berth server test ${quoteShellWord(saved.name)}`
+          yield* say(`${done} ${next}`)
+        })
     )
   })
 )

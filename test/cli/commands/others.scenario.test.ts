@@ -90,8 +90,22 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           [
             "server add sandbox ann@far.invalid --agent",
             1,
-            /"sandbox" would be mistaken for the stored server Sandbox/
+            /"sandbox" would be mistaken for the stored server Sandbox.*: berth server add sandbox ann@far\.invalid --id sandbox --agent$/m
           ],
+          [
+            "server add Bare ann@bare.invalid --id bare --sudo",
+            0,
+            /^Stored Bare with the id bare\. No credential of Bare is stored, .*: berth server add Bare ann@bare\.invalid --id bare --sudo --key ~\/\.ssh\/id_ed25519$/m
+          ],
+          [
+            "server add Bare ann@bare.invalid --id bare --agent",
+            0,
+            /with the id bare\. Next: berth server test Bare$/m
+          ],
+          // Credentials of the same log-in are kept.
+          ["server add Bare ann@bare.invalid --id bare", 0, /with the id bare\. Next: berth server test Bare$/m],
+          ["server add Bare eve@bare.invalid --id bare", 0, /with the id bare\. No credential of Bare is stored/],
+          ["server remove bare --yes", 0, /Forgot the server Bare/],
           ["server add Far ann@far.invalid --agent --id sandBOX", 1, /The id "sandBOX" would be mistaken/],
           [
             "server add Far ann@far.invalid --agent --id far",
@@ -122,6 +136,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
       expect(out).toContain("✓ settings: ")
       expect(out).toContain("- platform: not set up\n- git host: not set up\n- proxy file: not set up\n")
       expect(out).not.toContain("✗")
+      expect((yield* runCli({ url }, ["ps"])).err).toBe("No server is stored yet: add one with berth server add.\n")
       expect(err).toMatch(/all that is set up is well\.\nWhat is not set up waits for its settings/)
       expect(code).toBe(0)
       rmSync(file)
@@ -136,5 +151,15 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         code: 1,
         err: expect.stringContaining("No server is stored in the settings that are used here: berth doctor says which")
       })
+      for (const way of [{ url }, { settingsFile: file }]) {
+        for (const args of [["ps"], ["server", "list"], ["logs", "web"]]) {
+          expect([args, (yield* runCli(way, args)).err]).toEqual([
+            args,
+            expect.stringContaining(
+              `No server is stored yet: add one with berth server add. The settings file ${file} does not exist`
+            )
+          ])
+        }
+      }
     }), 60_000 * patience)
 })
