@@ -154,14 +154,36 @@ export const defineServiceCommand = <const C extends Config>(
     return withService(input, handler(input))
   })
 
+/**
+ * Adds to a message about missing servers, which has no full stop, that the settings file does not exist: a misspelled
+ * `BERTH_CONFIG` or `--config` looks like a fresh installation otherwise.
+ */
+const addMissingFile = (message: string) =>
+  Effect.map(
+    // The file is a hint only: a failure to read the settings must not replace the message.
+    Effect.option(Effect.flatMap(Berth, ({ use }) => use((api) => api.listSettings({})))),
+    Option.match({
+      onNone: () => message,
+      onSome: ({ exists, file }) =>
+        exists === false ? `${message}. The settings file ${escapeInline(file)} does not exist` : message
+    })
+  )
+
+/** Message, without a full stop, for settings without any server. */
+export const describeNoServers = Effect.suspend(() =>
+  addMissingFile("No server is stored yet: add one with berth server add")
+)
+
 /** Finds a stored server by its id, else by its unique name; adds its display name. */
 export const findStoredServer = (idOrName: string) =>
   Effect.gen(function*() {
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     if (servers.length === 0) {
       return yield* new Failed({
-        message: "No server is stored in the settings that are used here: berth doctor says which file that is, and " +
-          "berth server add adds one"
+        message: yield* addMissingFile(
+          "No server is stored in the settings that are used here: berth doctor says which file that is, and " +
+            "berth server add adds one"
+        )
       })
     }
     const found = findServer(servers, idOrName)
@@ -323,7 +345,7 @@ export const findOnlyServer = (name: string) =>
     }).slice(0, 20).join(", ")
     return yield* new Failed({
       message: first === undefined
-        ? "No server is stored yet: add one with berth server add"
+        ? yield* describeNoServers
         : `${cut(name)} does not say which server it is for: add --server, or "serverId" to its ` +
           `${containerConfigName}. Stored servers: ${names}`
     })

@@ -28,8 +28,9 @@ import {
   verdictCode,
   wrapText
 } from "./output.ts"
-import { choiceOption, textOption } from "./parse.ts"
+import { choiceOption, flagOption, textOption } from "./parse.ts"
 import { formatDeployPlan } from "./plans.ts"
+import { formatRunLabel } from "./runView.ts"
 
 /** Options of a deploy or rollback for continuous integration. */
 export const reportOptions = {
@@ -245,24 +246,27 @@ export const buildFirst = (projectPath: string, named: { readonly environment?: 
     })
   })
 
-/** Starts a deploy and prints the id of its run. */
-export const startWithoutWaiting = <A>(projectPath: string, call: Call<A>, json: boolean) =>
+/** Option that only starts a run. */
+export const noWaitOption = flagOption("no-wait", "Do not wait for the end; print the id of the run.")
+
+/** Starts a run and prints its id. */
+export const startWithoutWaiting = <A>(call: Call<A>, json: boolean) =>
   Effect.gen(function*() {
     const { start } = yield* Berth
     const { print, say } = yield* Screen
     const { run } = yield* start(call)
     yield* print(json ? JSON.stringify(run) : run.id)
-    yield* say(`The deploy of ${projectName(projectPath)} continues.\n${yield* suggestFollowing(run)}`)
+    yield* say(`The ${formatRunLabel(run)} continues.\n${yield* suggestFollowing(run)}`)
     // Uninterruptible: Ctrl-C must not hide the id of a started run.
   }).pipe(Effect.uninterruptible)
 
-/** Fails unless a deploy would outlive this process. */
+/** Fails unless a run would outlive this process. */
 export const requireService = Effect.gen(function*() {
   const { outlives } = yield* Berth
   if (yield* outlives()) return
   const serve = yield* suggestCommand("berth serve")
   return yield* new Failed({
-    message: "--no-wait needs a running service, which carries the deploy to its end: nothing was changed. Start one " +
+    message: "--no-wait needs a running service, which carries the run to its end: nothing was changed. Start one " +
       `with ${serve}, or leave out --no-wait`
   })
 })
@@ -355,7 +359,7 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
       ...holdToPlan(input, plan)
     }
     if (input.noWait) {
-      return yield* startWithoutWaiting(projectPath, (api) => api.deployTargets({ payload }), input.json)
+      return yield* startWithoutWaiting((api) => api.deployTargets({ payload }), input.json)
     }
     const deployed = yield* reported(followRun((api) => api.deployTargets({ payload })))
     if (input.json) yield* print(deployed.body)

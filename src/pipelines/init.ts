@@ -198,6 +198,15 @@ const listSources = (content: unknown): ReadonlyArray<string> =>
     return [findContext(service["build"]), ...mounts].filter((source) => source !== undefined)
   })
 
+/** False if every service names another image than that of a build script. An unknown image may be the one. */
+const mayRunImage = (content: unknown, name: string): boolean => {
+  const images = listServices(content).map(({ image }) => image)
+  return images.length === 0 ||
+    images.some((image) =>
+      !Predicate.isString(image) || image.includes("$") || image === name || image.startsWith(`${name}:`)
+    )
+}
+
 /**
  * Lists what a compose file needs beside it: directories that services are built from, and mounted files and directories.
  * Only what exists in the project, is no reference and lies below it, but not what the stack writes to `data`.
@@ -405,9 +414,10 @@ export const init = Effect.fn("init")(function*(
   const hasScript = Option.isSome(findFirstNamed(present, [buildScriptName, shellScriptName]))
   const builds = !hasScript &&
     listServices(parseComposeContent(compose)).some(({ build }) => Predicate.isNotNullable(build))
+  const runsBuiltImage = Option.isSome(findFirstNamed(present, imageFileNames)) &&
+    mayRunImage(parseComposeContent(compose), deployment.name)
   // A stack of its own names its images, or builds them by itself. A script would build another one in their place.
-  const isOwnStack = builds ||
-    Option.isSome(composeFile) && !hasScript && Option.isNone(findFirstNamed(present, imageFileNames))
+  const isOwnStack = builds || Option.isSome(composeFile) && !hasScript && !runsBuiltImage
   const unlessOwn = (wanted: Wanted) =>
     isOwnStack && Option.isNone(findFirstNamed(present, wanted.names)) ? [] : [wanted]
   const scripts = yield* renderBuildScripts(directory, deployment)

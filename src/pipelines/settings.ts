@@ -114,10 +114,11 @@ export const findChangeRefusal = (setting: string) =>
 
 /** Fetches all settings, with the reason if the caller may not change them. */
 export const showSettings: Effect.Effect<SettingsList, SettingsError, Settings> = Effect.gen(function*() {
-  const { file, list, listedTargets } = yield* Settings
+  const { file, isStored, list, listedTargets } = yield* Settings
   const settings = yield* Effect.forEach(
     yield* list,
     (setting) => Effect.map(findChangeRefusal(setting.name), (refusal) => ({ ...setting, refusal }))
   )
-  return { file, settings, notify: yield* listedTargets }
+  const exists = (yield* isStored) ? {} : { exists: false }
+  return { file, ...exists, settings, notify: yield* listedTargets }
 }).pipe(Effect.withSpan("showSettings"))

@@ -49,6 +49,9 @@ export interface ListedSetting extends Schema.Schema.Type<typeof ListedSetting> 
 /** All settings except the stored servers and the named tokens. */
 export const SettingsList = Schema.Struct({
   file: text("The settings file.", "/home/ann/.config/berth/berth.yaml"),
+  exists: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description: "false where the file does not exist, and all settings have their defaults; else left out."
+  }),
   settings: Schema.Array(ListedSetting).annotations({ description: "Every setting." }),
   notify: Schema.Array(ListedTarget).annotations({ description: "Targets of notifications." })
 }).annotations({ identifier: "SettingsList" })

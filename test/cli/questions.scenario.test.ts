@@ -36,6 +36,18 @@ describe.skipIf(process.platform === "win32")("a command that asks", () => {
     Effect.gen(function*() {
       const { projects, proxyFile, settingsFile } = yield* makeWorld
       const { url } = yield* startService(settingsFile)
+      // The host key would be the next question.
+      const taken = "server add Sandbox ann@far.invalid --agent".split(" ")
+      const kept = yield* runCli({ url }, taken, { columns: 100, answers: [false] })
+      expect([kept.code, kept.err]).toEqual([
+        1,
+        expect.stringMatching(
+          /^The server Sandbox is stored already, .*\nReplace it\? \[y\/N\] \nNothing was changed\.\n$/
+        )
+      ])
+      expect((yield* runCli({ url }, [...taken, "--dry-run"], { answers: [] })).err).toContain(
+        "--id sandbox --agent --dry"
+      )
       // Two releases, to go back to one.
       for (const _ of [1, 2]) expect((yield* runCli({ url }, ["deploy", "hello", "--yes"])).code).toBe(0)
       const state = Effect.gen(function*() {

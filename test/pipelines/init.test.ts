@@ -219,6 +219,12 @@ describe("init", () => {
       })
       const result = yield* init({ projectPath: scripted })
       expect([result.builds, result.created]).toEqual([undefined, expect.arrayContaining(["build-image-tar.sh"])])
+      // One that runs only images of a registry would never run that of a script.
+      const pulled = yield* project("pulled", {
+        "compose.yml": "services:\n  web:\n    image: ghcr.io/ann/pulled:1\n  db:\n    image: postgres:17\n",
+        "Dockerfile": "FROM scratch\n"
+      })
+      expect((yield* init({ projectPath: pulled })).created).toEqual(["container.json"])
     }).pipe(Effect.provide(local)))
 
   it.scoped("adds the script for a shell to the one that it wrote, and none to another", () =>

@@ -22,6 +22,7 @@ import {
   buildFirst,
   deployAllTargets,
   holdToPlan,
+  noWaitOption,
   planHashOption,
   printDeployEnd,
   projectName,
@@ -63,7 +64,7 @@ const deployCommand = defineServiceCommand(
       "Build first: with the project's script, or from the build: sections of its compose file."
     ),
     parallel: flagOption("parallel", "Deploy to several targets of the project at once."),
-    noWait: flagOption("no-wait", "Do not wait for the end; print the id of the run."),
+    noWait: noWaitOption,
     planHash: planHashOption,
     confirm: confirmOption,
     ...reportOptions,
@@ -121,7 +122,7 @@ const deployCommand = defineServiceCommand(
     if (Option.isNone(confirmed)) return exitCodes.failed
     const payload = { ...pickProjectLocation(place), ...holdToPlan(input, plan), ...confirmed.value }
     if (input.noWait) {
-      return yield* startWithoutWaiting(place.projectPath, (api) => api.deploy({ payload }), input.json)
+      return yield* startWithoutWaiting((api) => api.deploy({ payload }), input.json)
     }
     const deployed = yield* reported(followRun((api) => api.deploy({ payload })))
     if (input.json) yield* print(deployed.body)

@@ -9,6 +9,7 @@ import { formatBytes, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
 import {
   defineServiceCommand,
+  findOnlyServer,
   findStoredServer,
   locateNamedStack,
   locationOptions,
@@ -115,6 +116,26 @@ const writtenFiles = ({ changed = [], created }: Pick<InitResult, "changed" | "c
   ...changed.map((name) => `~ ${escapeInline(name)} (serverId)`)
 ]
 
+/** Says which commands deploy a project that `init` has prepared, and that it names no server where a deploy would fail. */
+const sayNext = (given: Option.Option<string>, { builds, created, kept, project }: InitResult) =>
+  Effect.gen(function*() {
+    const { say } = yield* Screen
+    const isPlaced = project.serverId !== null || project.targets !== undefined ||
+      (project.environments ?? []).length > 0 || (project.problems ?? []).length > 0
+    if (!isPlaced) {
+      yield* Effect.catchAll(
+        findOnlyServer(project.name),
+        ({ message }) => say(`! ${message.split("\n").map(escapeInline).join("\n")}.`)
+      )
+    }
+    // Repeats the given path: a directory outside the projects root has no name.
+    const words = Option.match(given, { onNone: () => "", onSome: (given) => ` ${quoteShellWord(given)}` })
+    const hasScript = [...created, ...kept].some((name) => [buildScriptName, shellScriptName].includes(name))
+    yield* say(
+      `Next: ${hasScript ? `berth build${words}, then ` : ""}berth deploy${words}${builds === true ? " --build" : ""}`
+    )
+  })
+
 const initCommand = defineServiceCommand(
   {
     name: "init",
@@ -122,17 +143,30 @@ const initCommand = defineServiceCommand(
     details:
       "Nothing that is there is changed, except for an empty serverId. container.json names the server of --server, or " +
       "else the only stored one.",
-    examples: ["berth init", "berth init notes --server main --yes"]
+    examples: ["berth init", "berth init notes --server main --yes", "berth init notes --dry-run"]
   },
-  { project, yes, ...serverOptions },
+  {
+    project,
+    yes,
+    dryRun: flagOption("dry-run", "Show which files would be written, and write none."),
+    ...serverOptions
+  },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
-    const { use } = yield* Berth
+    const { answer } = yield* Berth
     const projectPath = yield* resolveProject(input.project)
     const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
-    const serverId = yield* serverOf(input.server, input.yes)
-    const plan = yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))
+    const serverId = yield* serverOf(input.server, input.yes || input.dryRun)
+    const { body, value: plan } = yield* answer((api) =>
+      api.initProject({ payload: { ...asked, serverId, plan: true } })
+    )
     const lines = writtenFiles(plan)
+    if (input.dryRun) {
+      if (input.json) yield* print(body)
+      else if (lines.length > 0) yield* print(lines.join("\n"))
+      if (!input.json) yield* say(`Would write ${pluralize(lines.length, "file")} to ${escapeInline(projectPath)}.`)
+      return exitCodes.done
+    }
     if (lines.length > 0) {
       if (!input.yes) yield* say(lines.join("\n"))
       const question = `Write ${pluralize(lines.length, "file")} to ${escapeInline(projectPath)}?`
@@ -141,29 +175,19 @@ const initCommand = defineServiceCommand(
     return yield* showAnswer(
       input,
       (api) => api.initProject({ payload: { ...asked, serverId } }),
-      ({ builds, changed, created, kept }) =>
+      (result) =>
         Effect.gen(function*() {
-          const written = writtenFiles({ changed, created })
+          const written = writtenFiles(result)
           if (written.length > 0) {
             yield* print(written.join("\n"))
           }
-          if (kept.length > 0) {
-            yield* say(`Left as they are: ${kept.map(escapeInline).join(", ")}`)
+          if (result.kept.length > 0) {
+            yield* say(`Left as they are: ${result.kept.map(escapeInline).join(", ")}`)
           }
-          if (created.includes(containerConfigName)) {
+          if (result.created.includes(containerConfigName)) {
             yield* say(bridgedHint)
           }
-          // Repeats the given path: a directory outside the projects root has no name.
-          const project = Option.match(input.project, {
-            onNone: () => "",
-            onSome: (given) => ` ${quoteShellWord(given)}`
-          })
-          const hasScript = [...created, ...kept].some((name) => [buildScriptName, shellScriptName].includes(name))
-          yield* say(
-            `Next: ${hasScript ? `berth build${project}, then ` : ""}berth deploy${project}${
-              builds === true ? " --build" : ""
-            }`
-          )
+          yield* sayNext(input.project, result)
         })
     )
   })

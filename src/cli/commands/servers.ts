@@ -11,7 +11,7 @@ import {
   summarize
 } from "../../schema/usage.ts"
 import { formatBytes, formatRoundDuration } from "../../schema/words.ts"
-import { defineServiceCommand, findStoredServer, showAnswer, showFinding, yes } from "../options.ts"
+import { defineServiceCommand, describeNoServers, findStoredServer, showAnswer, showFinding, yes } from "../options.ts"
 import {
   confirm,
   escapeInline,
@@ -29,6 +29,7 @@ import {
 } from "../output.ts"
 import { argument, defineCommandGroup, flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import { pruneServerCommand, serverDiskCommand } from "./disks.ts"
+import { askToReplaceNamed, describeMissingCredential } from "./replacedServer.ts"
 import {
   access,
   askIfOwn,
@@ -76,15 +77,17 @@ const addServerCommand = defineServiceCommand(
     const { out, print, say } = yield* Screen
     const { isKnown, server } = yield* buildServerInput(Option.getOrElse(input.address, () => input.name), input)
     const { use } = yield* Berth
-    const id = Option.getOrUndefined(input.id)
     if (Option.isSome(input.replacesHostKey) && Option.isNone(input.hostKey)) {
       return yield* new Usage({
         message: "--replaces-host-key needs --host-key with the fingerprint of the new key"
       })
     }
-    const stored = id === undefined
-      ? undefined
-      : (yield* use((api) => api.listServers({}))).find((each) => each.id === id)
+    const servers = yield* use((api) => api.listServers({}))
+    const stored = Option.isSome(input.id)
+      ? servers.find(({ id }) => id === Option.getOrUndefined(input.id))
+      : yield* askToReplaceNamed(input, servers)
+    if (stored === "refused") return exitCodes.failed
+    const id = stored?.id ?? Option.getOrUndefined(input.id)
     const [given, replaced] = [Option.getOrUndefined(input.hostKey), Option.getOrUndefined(input.replacesHostKey)]
     const fields = {
       ...server,
@@ -118,13 +121,15 @@ const addServerCommand = defineServiceCommand(
     return yield* showAnswer(
       input,
       (api) => api.saveServer({ payload: { ...fields, ...key }, urlParams: {} }),
-      ({ server }) =>
-        say(
-          `${stored === undefined ? "Stored" : "Replaced"} ${escapeInline(server.name)} with the id ${
-            escapeInline(server.id)
-          }. ` +
-            `Next: berth server test ${quoteShellWord(server.name)}`
-        )
+      ({ server: saved }) =>
+        Effect.gen(function*() {
+          const done = `${stored === undefined ? "Stored" : "Replaced"} ${escapeInline(saved.name)} with the id ${
+            escapeInline(saved.id)
+          }.`
+          const next = (yield* describeMissingCredential(input, server, saved, stored)) ??
+            `Next: berth server test ${quoteShellWord(saved.name)}`
+          yield* say(`${done} ${next}`)
+        })
     )
   })
 )
@@ -322,22 +327,23 @@ const listCommand = defineServiceCommand(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
   {},
   (input) =>
-    showAnswer(input, (api) => api.listServers({}), (servers) => {
-      const through = servers.some(({ jump }) => jump !== undefined)
-      return printTable(
-        "No server is stored yet: add one with berth server add.",
-        ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
-        servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
-          id,
-          name,
-          host,
-          String(port),
-          username,
-          useSudo ? "yes" : "no",
-          ...(through ? [jump] : [])
-        ])
-      )
-    })
+    showAnswer(input, (api) => api.listServers({}), (servers) =>
+      Effect.gen(function*() {
+        const through = servers.some(({ jump }) => jump !== undefined)
+        yield* printTable(
+          servers.length === 0 ? `${yield* describeNoServers}.` : "",
+          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
+          servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
+            id,
+            name,
+            host,
+            String(port),
+            username,
+            useSudo ? "yes" : "no",
+            ...(through ? [jump] : [])
+          ])
+        )
+      }))
 )
 
 const removeCommand = defineServiceCommand(

@@ -1,18 +1,18 @@
 import { Effect, Option } from "effect"
 import { basename, resolve } from "node:path"
-import { Berth, type Call } from "../../client/Berth.ts"
+import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { homeDirectory } from "../../client/node/connect.ts"
 import { describeSource, type Release } from "../../schema/releases.ts"
-import { computeRunVerdict } from "../../schema/runs.ts"
 import { formatServerReference } from "../../schema/servers.ts"
-import type { ServerStack, StackAction, StackAdoption, StackRequest, StackResult } from "../../schema/stacks.ts"
+import type { ServerStack, StackAdoption } from "../../schema/stacks.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
 import {
   confirmOption,
   defineServiceCommand,
   describeLocation,
+  describeNoServers,
   findStoredServer,
   leaveOutProject,
   locateNamedStack,
@@ -34,7 +34,6 @@ import {
   Screen,
   type Surface,
   Usage,
-  verdictCode,
   wrapText
 } from "../output.ts"
 import { argument, flagOption, optionalArgument, textOption } from "../parse.ts"
@@ -48,6 +47,7 @@ import {
   reportResult,
   reportRollbackPlan
 } from "../reports.ts"
+import { stackActionCommands } from "./stackActions.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 
@@ -205,101 +205,10 @@ const rollbackCommand = defineServiceCommand(
   })
 )
 
-/** Runs a stack action and prints its outcome. */
-const runStackAction = (action: StackAction, call: Call<StackResult>, json: boolean) =>
-  Effect.gen(function*() {
-    const { print, say } = yield* Screen
-    const { body, next, value } = yield* followRun(call)
-    if (json) yield* print(body)
-    yield* say([...value.message.split("\n").map(escapeInline), ...json ? [] : next].join("\n"))
-    return verdictCode[computeRunVerdict({ kind: "stack", subject: { action } }, value)]
-  })
-
-const startCommand = defineServiceCommand(
-  { name: "start", summary: "Start a project's stack.", examples: ["berth start hello"] },
-  { project, confirm: confirmOption, ...locationOptions },
-  Effect.fnUntraced(function*(input) {
-    const place = yield* locateNamedStack(input.project, input)
-    // Asks only for a protected environment.
-    const confirmed = yield* confirmChange(
-      `Start the stack at ${describeLocation(place)}?`,
-      { ...input, yes: true },
-      place
-    )
-    if (Option.isNone(confirmed)) return exitCodes.failed
-    const payload = { ...pickStackLocation(place), ...confirmed.value }
-    return yield* runStackAction("start", (api) => api.startStack({ payload }), input.json)
-  })
-)
-
-const confirmedAction = (
-  name: "stop" | "restart",
-  summary: string,
-  question: (place: string) => string,
-  call: (payload: StackRequest) => Call<StackResult>
-) =>
-  defineServiceCommand(
-    { name, summary, examples: [`berth ${name} hello`] },
-    { project, yes, confirm: confirmOption, ...locationOptions },
-    Effect.fnUntraced(function*(input) {
-      const place = yield* locateNamedStack(input.project, input)
-      const confirmed = yield* confirmChange(question(describeLocation(place)), input, place)
-      if (Option.isNone(confirmed)) return exitCodes.failed
-      return yield* runStackAction(name, call({ ...pickStackLocation(place), ...confirmed.value }), input.json)
-    })
-  )
-
-const stopCommand = confirmedAction(
-  "stop",
-  "Stop a project's stack; its containers and data stay.",
-  (place) => `Stop the stack at ${place}?`,
-  (payload) => (api) => api.stopStack({ payload })
-)
-
-const restartCommand = confirmedAction(
-  "restart",
-  "Restart a project's stack.",
-  (place) => `Restart the stack at ${place}?`,
-  (payload) => (api) => api.restartStack({ payload })
-)
-
-const removeCommand = defineServiceCommand(
-  {
-    name: "remove",
-    summary: "Remove a project's stack from its server: its containers, and Berth's files and images.",
-    details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
-    examples: ["berth remove hello"]
-  },
-  {
-    project,
-    volumes: flagOption("volumes", "Remove its volumes too, with what is in them."),
-    yes,
-    confirm: confirmOption,
-    ...locationOptions
-  },
-  Effect.fnUntraced(function*(input) {
-    const place = yield* locateNamedStack(input.project, input)
-    const question = input.volumes
-      ? `Remove the stack at ${describeLocation(place)}, and its volumes with all that is in them?`
-      : `Remove the stack at ${describeLocation(place)}? Its data/ and volumes stay.`
-    const confirmed = yield* confirmChange(question, input, place)
-    if (Option.isNone(confirmed)) return exitCodes.failed
-    return yield* runStackAction(
-      "remove",
-      (api) =>
-        api.removeStack({ payload: { ...pickStackLocation(place), ...confirmed.value, volumes: input.volumes } }),
-      input.json
-    )
-  })
-)
-
 export const stacksCommands = [
   rollbackCommand,
   releasesCommand,
-  startCommand,
-  stopCommand,
-  restartCommand,
-  removeCommand
+  ...stackActionCommands
 ]
 
 /** Queries the servers concurrently and keeps each success or failure. */
@@ -356,7 +265,7 @@ const psCommand = defineServiceCommand(
       )
       if (rows.length > 0) yield* print(formatTable(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
       if (asked.length === 0) {
-        yield* say("No server is stored yet: add one with berth server add.")
+        yield* say(`${yield* describeNoServers}.`)
       } else if (rows.length === 0 && answers.some(({ answer }) => answer._tag === "Right")) {
         yield* say(input.all ? "There is no container." : "No container runs.")
       }

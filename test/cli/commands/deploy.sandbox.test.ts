@@ -21,5 +21,11 @@ describe.skipIf(process.platform === "win32")("berth deploy --no-wait", () => {
       expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-z]{26}\n$/) })
       expect(started.err).toContain("The deploy of hello continues.")
       expect((yield* runCli({ url }, ["runs", started.out.trim(), "-f"])).code).toBe(0)
+      const restart = ["restart", "hello", "--yes", "--no-wait"]
+      expect((yield* runCli({ settingsFile }, restart)).err).toContain("--no-wait needs a running service")
+      const restarted = yield* runCli({ url }, restart)
+      expect(restarted).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-z]{26}\n$/) })
+      expect(restarted.err).toMatch(/^The restart of .* continues\.$/m)
+      expect((yield* runCli({ url }, ["runs", restarted.out.trim(), "-f"])).code).toBe(0)
     }).pipe(Effect.provide(NodeContext.layer)))
 })

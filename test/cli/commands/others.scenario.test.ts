@@ -1,8 +1,8 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { patience } from "../../fixtures/patience.ts"
 import { runCli } from "../../fixtures/programs/cli.ts"
@@ -17,6 +17,8 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         mkdirSync(join(projects, "unplaced"))
         writeFileSync(join(projects, "unplaced/compose.yml"), "services: { web: { image: web } }\n")
         writeFileSync(join(projects, "unplaced/container.json"), "{ \"serverId\": \"\" }\n")
+        mkdirSync(join(projects, "unnamed"))
+        writeFileSync(join(projects, "unnamed/compose.yml"), "services: { web: { build: . } }\n")
         const { url } = yield* startService(settingsFile)
         const steps: ReadonlyArray<readonly [args: string, code: number, words: RegExp]> = [
           ["overview", 0, /^PROJECT .*\nhello .*[^]*APPLICATION[^]*Next:/],
@@ -46,6 +48,11 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server add Far ssh://ann@far.invalid", 64, /must be like deployer@main\.example\.com/],
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
           ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
+          [
+            "init notes --dry-run",
+            0,
+            /^\+ container\.json\n(?:\+ .*\n){5}Would write 6 files to .*notes\.\n$/
+          ],
           ["init notes --yes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
           ["init unplaced --yes", 0, /^(?:\+ .*\n)*~ container\.json \(serverId\)\n/m],
           ["init unplaced --yes", 0, /Left as they are: (?:.*, )?container\.json/],
@@ -90,8 +97,22 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           [
             "server add sandbox ann@far.invalid --agent",
             1,
-            /"sandbox" would be mistaken for the stored server Sandbox/
+            /"sandbox" would be mistaken for the stored server Sandbox.*: berth server add sandbox ann@far\.invalid --id sandbox --agent$/m
           ],
+          [
+            "server add Bare ann@bare.invalid --id bare --sudo",
+            0,
+            /^Stored Bare with the id bare\. No credential of Bare is stored, .*: berth server add Bare ann@bare\.invalid --id bare --sudo --key ~\/\.ssh\/id_ed25519$/m
+          ],
+          [
+            "server add Bare ann@bare.invalid --id bare --agent",
+            0,
+            /with the id bare\. Next: berth server test Bare$/m
+          ],
+          // Credentials of the same log-in are kept.
+          ["server add Bare ann@bare.invalid --id bare", 0, /with the id bare\. Next: berth server test Bare$/m],
+          ["server add Bare eve@bare.invalid --id bare", 0, /with the id bare\. No credential of Bare is stored/],
+          ["server remove bare --yes", 0, /Forgot the server Bare/],
           ["server add Far ann@far.invalid --agent --id sandBOX", 1, /The id "sandBOX" would be mistaken/],
           [
             "server add Far ann@far.invalid --agent --id far",
@@ -100,6 +121,11 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ],
           ["server add Farther ann@far.invalid --agent --id far", 0, /^Replaced Farther with the id far\./m],
           ["server add Near ann@near.invalid --agent", 0, /with the id \d+\. Next: berth server test Near$/m],
+          [
+            "init unnamed --yes",
+            0,
+            /unnamed does not say which server[^]*Stored servers: Sandbox, .*\nNext: berth deploy unnamed --build\n$/
+          ],
           ["logs nobody", 1, /does not say which server[^]*Stored servers: Sandbox, Farther, Near/],
           ["ps sandbox", 0, /^SERVER /]
         ]
@@ -122,6 +148,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
       expect(out).toContain("✓ settings: ")
       expect(out).toContain("- platform: not set up\n- git host: not set up\n- proxy file: not set up\n")
       expect(out).not.toContain("✗")
+      expect((yield* runCli({ url }, ["ps"])).err).toBe("No server is stored yet: add one with berth server add.\n")
       expect(err).toMatch(/all that is set up is well\.\nWhat is not set up waits for its settings/)
       expect(code).toBe(0)
       rmSync(file)
@@ -136,5 +163,24 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         code: 1,
         err: expect.stringContaining("No server is stored in the settings that are used here: berth doctor says which")
       })
+      const project = join(dirname(file), "app")
+      mkdirSync(project)
+      writeFileSync(join(project, "compose.yml"), "services: { web: { image: nginx } }\n")
+      const inited = (...args: ReadonlyArray<string>) => runCli({ url }, ["init", project, ...args])
+      expect((yield* inited("--dry-run")).out).toBe("+ container.json\n")
+      expect(existsSync(join(project, "container.json"))).toBe(false)
+      expect((yield* inited("--yes")).err).toMatch(
+        /! No server is stored yet: .* does not exist\.\nNext: berth deploy \S+app\n$/
+      )
+      for (const way of [{ url }, { settingsFile: file }]) {
+        for (const args of [["ps"], ["server", "list"], ["releases", dirname(file)]]) {
+          expect([args, (yield* runCli(way, args)).err]).toEqual([
+            args,
+            expect.stringContaining(
+              `No server is stored yet: add one with berth server add. The settings file ${file} does not exist`
+            )
+          ])
+        }
+      }
     }), 60_000 * patience)
 })
