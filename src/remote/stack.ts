@@ -220,7 +220,7 @@ export const parseStats = (output: string): ReadonlyArray<ContainerStats> => {
   })
 }
 
-/** Reads the last lines of the logs of unhealthy containers, with values from env files masked. */
+/** Reads the last health check and the end of the log of unhealthy containers, with values from env files masked. */
 export const unhealthyLogsCommand = (
   remotePath: string,
   lines: number,
@@ -233,14 +233,23 @@ export const unhealthyLogsCommand = (
   sudo
 })
 
-/** Parses the answer of `unhealthyLogsCommand`: the lines of each container by id, oldest first. */
-export const parseUnhealthyLogs = (output: string): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const logs = new Map<string, Array<string>>()
-  let lines: Array<string> = []
+/** Output of an unhealthy container; lines are in order, the oldest first. */
+export interface UnhealthyOutput {
+  /** Exit code of the last health check, then its lines; empty if that passed, or if there is none. */
+  readonly check: ReadonlyArray<string>
+  readonly log: ReadonlyArray<string>
+}
+
+/** Parses the answer of `unhealthyLogsCommand`: the output of each container by id. */
+export const parseUnhealthyLogs = (output: string): ReadonlyMap<string, UnhealthyOutput> => {
+  const all = new Map<string, UnhealthyOutput>()
+  let check: Array<string> = []
+  let log: Array<string> = []
   for (const text of output.split("\n")) {
-    const [, kind, rest = ""] = /^(container|line)\t(.*)$/.exec(text) ?? []
-    if (kind === "line") lines.push(rest)
-    if (kind === "container") logs.set(rest, lines = [])
+    const [, kind, rest = ""] = /^(container|check|line)\t(.*)$/.exec(text) ?? []
+    if (kind === "check") check.push(rest)
+    if (kind === "line") log.push(rest)
+    if (kind === "container") all.set(rest, { check: check = [], log: log = [] })
   }
-  return logs
+  return all
 }

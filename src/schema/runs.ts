@@ -272,6 +272,8 @@ interface FailureParts {
   readonly cause: string
   /** Empty if the message does not contain it. */
   readonly state: string
+  /** Failed health checks with their output; empty if there are none. */
+  readonly checks: string
   /** Further lines; empty if there are none. */
   readonly output: string
 }
@@ -280,14 +282,20 @@ interface FailureParts {
 const stateSentence =
   /\. (?=(?:Nothing (?:on|was)|What (?:ran|runs)|Release \d+(?:, which ran| could)|The release before|The (?:files of the )?(?:previous|new) version)\b)/
 
+// Matches the line about a failed health check; several lines of its output follow indented.
+const failedCheck = /^\S+: its health check (?:ended with|did not complete)/
+
 /** Splits the message of a failed run into its parts; a single sentence is the cause. */
 export const splitFailure = (words: string): FailureParts => {
   const [first = "", ...lines] = words.split("\n")
   const at = first.search(stateSentence)
+  const end = lines.findIndex((line, index) => !failedCheck.test(line) && (index === 0 || !line.startsWith("  ")))
+  const checks = end < 0 ? lines : lines.slice(0, end)
   return {
     cause: at < 0 ? first : first.slice(0, at + 1),
     state: at < 0 ? "" : first.slice(at + 2),
-    output: lines.join("\n").trimEnd()
+    checks: checks.join("\n"),
+    output: lines.slice(checks.length).join("\n").trimEnd()
   }
 }
 

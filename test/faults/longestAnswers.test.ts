@@ -37,7 +37,7 @@ const parsers: ReadonlyArray<
     records: ReadonlyArray<string>
   ]
 > = [
-  ["unhealthyLogs", parseUnhealthyLogs, undefined, ["container\t%\n", "line\tx\n"]],
+  ["unhealthyLogs", parseUnhealthyLogs, undefined, ["container\t%\n", "check\t1\n", "line\tx\n"]],
   ["compare", parseInventory, inventoryCommand(path, [], false).limit, ["s 1 ./%\0", `${"a".repeat(64)}  ./%\0`]],
   ["contents", parseContents, inventoryCommand(path, [], false).limit, ["%\0"]],
   ["containers", parseContainers, undefined, ["%\tUp\t80/tcp\n", "a,".repeat(20)]],

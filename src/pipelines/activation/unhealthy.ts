@@ -1,7 +1,7 @@
 import { Duration, Effect, Either, Option, Ref, type Scope } from "effect"
 import { type ImageSource, parseRestaged, restageCommand } from "../../remote/activation.ts"
 import { formatStackLines, type RemoteRelease } from "../../remote/releases.ts"
-import { parseUnhealthyLogs, unhealthyLogsCommand } from "../../remote/stack.ts"
+import { parseUnhealthyLogs, unhealthyLogsCommand, type UnhealthyOutput } from "../../remote/stack.ts"
 import { DeployFailed, type DeployResult, type OnUnhealthy } from "../../schema/deploys.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
@@ -217,8 +217,21 @@ const titled = (state: RememberedContainer, lines: ReadonlyArray<string>) =>
   (lines.length === 0 ? "has logged nothing" : "the last lines of its log:")
 
 /**
- * Details about unhealthy containers for a message: a line break, then the exit code and the last log lines of each.
- * Empty if there are none.
+ * Describes the last failed health check of a container, after a line break: Docker reports -1 for one that it stopped
+ * at its timeout or could not start. Empty without one. `splitFailure` relies on these words.
+ */
+export const describeFailedCheck = (name: string, [code, ...lines]: UnhealthyOutput["check"]): string => {
+  if (code === undefined) return ""
+  const outcome = code === "-1" ? "did not complete" : `ended with ${plain(code)}`
+  const title = `\n${name}: its health check ${outcome}`
+  const [first, ...others] = lines.map((line) => plain(line))
+  if (first === undefined) return `${title} and printed nothing`
+  return others.length === 0 ? `${title}: ${first.trim()}` : [`${title}:`, first, ...others].join("\n  ")
+}
+
+/**
+ * Details about unhealthy containers for a message: a line break, then the failed health checks, then the exit code and
+ * the last log lines of each. Empty if there are none.
  */
 export const describeUnhealthy = Effect.fn("deploy.describeUnhealthy")(function*(
   { remotePath, server }: Stack,
@@ -231,13 +244,16 @@ export const describeUnhealthy = Effect.fn("deploy.describeUnhealthy")(function*
     Effect.map(({ stdout }) => parseUnhealthyLogs(stdout)),
     Effect.catchAll(({ message }) => Effect.succeed(message))
   )
+  const checks = told.map(({ id, name }) =>
+    typeof logs === "string" ? "" : describeFailedCheck(name, logs.get(id)?.check ?? [])
+  )
   const sections = told.map((state) => {
     if (typeof logs === "string") return `\n${titled(state, [""]).replace(/:$/, "")} could not be read: ${logs}`
-    const lines = logs.get(state.id) ?? []
+    const lines = logs.get(state.id)?.log ?? []
     return [`\n${titled(state, lines)}`, ...lines.map((line) => `  ${plain(line)}`)].join("\n")
   })
   const rest = unhealthy.length - told.length
-  return yield* scrubSecrets(sections.join("") + (rest === 0 ? "" : `\nand ${rest} more`))
+  return yield* scrubSecrets([...checks, ...sections, rest === 0 ? "" : `\nand ${rest} more`].join(""))
 })
 
 /** A new version whose stack was started. */

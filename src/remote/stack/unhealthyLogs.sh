@@ -1,13 +1,14 @@
 #!/bin/sh
-# unhealthyLogs.sh DIRECTORY LINES ID…: prints the last lines of each container's log: a `container` line with its id,
-# then the log lines as `line` lines. Masks values from the env files of the directory.
+# unhealthyLogs.sh DIRECTORY LINES ID…: prints for each container a `container` line with its id; if its last health
+# check failed, a `check` line with the exit code and one for each of the last lines of the check's output; then the
+# last lines of its log as `line` lines. Masks values from the env files of the directory.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" || exit 1
 count=$2
 shift 2
-for id do
-  printf 'container\t%s\n' "$id"
-  as_root docker logs --tail "$count" "$id" 2>&1 </dev/null | tail -n "$count" | tail -c 20000 | LC_ALL=C awk '
+# masked KIND: prints the lines of its input as lines of this kind.
+masked() {
+  LC_ALL=C awk -v kind="$1" '
     BEGIN {
       while ((getline name < ".berth/deployed") > 0) while ((getline value < ("./" name)) > 0) {
         sub(/\r$/, "", value)
@@ -34,7 +35,27 @@ for id do
         }
         line = shown line
       }
-      print "line\t" substr(line, 1, 1000)
+      print kind "\t" substr(line, 1, 1000)
     }'
+}
+# failed_check ID: prints the exit code of the last health check, then the last lines of its output. The template fails
+# for a container without a health check, which prints no line. Drops whole lines: a part of a value would not be masked.
+# shellcheck disable=SC2016 # Variables of the template.
+failed_check() {
+  as_root docker inspect --type container --format '{{$last := ""}}{{range .State.Health.Log}}{{$last = .}}{{end}}{{with $last}}{{println .ExitCode}}{{.Output}}{{end}}' "$1" 2>/dev/null </dev/null | LC_ALL=C awk '
+    NR == 1 { if ($0 !~ /^-?[1-9][0-9]*$/) exit; print; next }
+    # A progress bar writes over its line.
+    { sub(/\r+$/, ""); sub(/.*\r/, "") }
+    /[^ \t]/ { lines[++count] = $0 }
+    END {
+      first = count + 1
+      while (first > 1 && count - first < 9 && (first > count || bytes + length(lines[first - 1]) <= 1024)) bytes += length(lines[--first])
+      for (; first <= count; first++) print lines[first]
+    }'
+}
+for id do
+  printf 'container\t%s\n' "$id"
+  failed_check "$id" | masked check
+  as_root docker logs --tail "$count" "$id" 2>&1 </dev/null | tail -n "$count" | tail -c 20000 | masked line
 done
 exit 0

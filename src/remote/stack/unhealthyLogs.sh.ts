@@ -2,9 +2,8 @@
 export const script = `cd "$(path_of "$1")" || exit 1
 count=$2
 shift 2
-for id do
-printf 'container\\t%s\\n' "$id"
-as_root docker logs --tail "$count" "$id" 2>&1 </dev/null | tail -n "$count" | tail -c 20000 | LC_ALL=C awk '
+masked() {
+LC_ALL=C awk -v kind="$1" '
 BEGIN {
 while ((getline name < ".berth/deployed") > 0) while ((getline value < ("./" name)) > 0) {
 sub(/\\r$/, "", value)
@@ -29,8 +28,24 @@ line = substr(line, at + length(values[i]))
 }
 line = shown line
 }
-print "line\\t" substr(line, 1, 1000)
+print kind "\\t" substr(line, 1, 1000)
 }'
+}
+failed_check() {
+as_root docker inspect --type container --format '{{$last := ""}}{{range .State.Health.Log}}{{$last = .}}{{end}}{{with $last}}{{println .ExitCode}}{{.Output}}{{end}}' "$1" 2>/dev/null </dev/null | LC_ALL=C awk '
+NR == 1 { if ($0 !~ /^-?[1-9][0-9]*$/) exit; print; next }
+{ sub(/\\r+$/, ""); sub(/.*\\r/, "") }
+/[^ \\t]/ { lines[++count] = $0 }
+END {
+first = count + 1
+while (first > 1 && count - first < 9 && (first > count || bytes + length(lines[first - 1]) <= 1024)) bytes += length(lines[--first])
+for (; first <= count; first++) print lines[first]
+}'
+}
+for id do
+printf 'container\\t%s\\n' "$id"
+failed_check "$id" | masked check
+as_root docker logs --tail "$count" "$id" 2>&1 </dev/null | tail -n "$count" | tail -c 20000 | masked line
 done
 exit 0
 `

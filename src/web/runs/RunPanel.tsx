@@ -118,18 +118,19 @@ export const listRemainingSteps = ({ kind, steps }: Run): ReadonlyArray<readonly
   return (expected[kind] ?? []).filter(([step]) => !begun.has(step))
 }
 
-/** Final message of a run: highlights the cause of a failure, and folds the output of programs. */
+/** Final message of a run: highlights the cause of a failure, shows failed health checks, and folds the other output. */
 export const RunMessage = ({ run }: { readonly run: Run }) => {
   const words = findFinalMessage(run)
   const { tone } = describeRunOutcome(run)
   if (words === undefined) return <span className="quiet">It has ended.</span>
-  const { cause, output, state } = splitFailure(words)
+  const { cause, checks, output, state } = splitFailure(words)
   return (
     <div className="last-words">
       <p>
         <span className={`strong ${tone}`}>{cause}</span>
         {state === "" ? null : <span>{` ${state}`}</span>}
       </p>
+      {checks === "" ? null : <p className="checks">{checks}</p>}
       {output === "" ? null : (
         <details>
           <summary>What was printed</summary>

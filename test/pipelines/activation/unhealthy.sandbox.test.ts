@@ -18,11 +18,19 @@ describe("a deploy that ends unhealthy", () => {
       expect(yield* stage.deployed).toMatchObject({ success: true, healthy: true })
 
       write("compose.yml", exits)
-      write("container.json", "{\"healthTimeout\": \"100 millis\"}")
+      write("container.json", "{\"healthTimeout\": \"2 seconds\"}")
       const result = yield* stage.deployed
       expect(result).toMatchObject({ success: false, healthy: false })
       expect(result.message).toContain("Release 1, which ran before, runs again and is healthy.")
       expect(yield* stage.docker("inspect", "--format", "{{.State.Status}}", "shop-web-1")).toBe("running")
       expect((yield* stage.releases).map(({ current, id }) => [id, current])).toEqual([["1", true]])
+
+      write("compose.yml", `${healthy}    healthcheck: { test: ["CMD", "false"] }\n`)
+      const failed = yield* stage.deployed
+      expect(failed).toMatchObject({ success: false, healthy: false })
+      expect(failed.message.split("\n").slice(1, 3)).toEqual([
+        "shop-web-1: its health check ended with 1: this is a stand-in, the health check declares a failure",
+        "shop-web-1 (running), the last lines of its log:"
+      ])
     }))
 })

@@ -111,10 +111,13 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, (
       const deployed = deploy(request)
       yield* must(() => writeFile(join(directory, "container.json"), JSON.stringify({ healthTimeout: "3 seconds" })))
       yield* Effect.gen(function*() {
-        yield* build("sick", { healthcheck: "HEALTHCHECK --interval=1s --retries=1 CMD [\"/bin/busybox\", \"false\"]" })
+        const ill = "--interval=1s --retries=1 CMD [\"/bin/busybox\", \"sh\", \"-c\", \"echo ill; exit 1\"]"
+        yield* build("sick", { healthcheck: `HEALTHCHECK ${ill}` })
         const [waited, sick] = yield* Effect.timed(deployed)
         expect(sick).toMatchObject({ success: true, healthy: false, status: "unhealthy" })
-        expect(sick.message).toMatch(/web.* is unhealthy/)
+        expect(sick.message).toMatch(
+          /web.* is unhealthy[^\n]*\n\S*web\S*: its health check ended with 1: ill\n\S*web\S* \(running\)/
+        )
         expect(Duration.toSeconds(waited)).toBeLessThan(30 * patience)
 
         yield* build("well", { healthcheck: "HEALTHCHECK --interval=1s CMD [\"/bin/busybox\", \"true\"]" })

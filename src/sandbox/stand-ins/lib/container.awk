@@ -54,7 +54,10 @@ END {
   finished = c["finishedAt"] == "" ? "0001-01-01T00:00:00Z" : c["finishedAt"]
   started = c["startedAt"] == "" ? "0001-01-01T00:00:00Z" : c["startedAt"]
   code = c["code"] == "" ? 0 : c["code"]
-  healthJson = sprintf("{\"Status\":\"%s\",\"FailingStreak\":%d,\"Log\":[]}", health, health == "unhealthy" ? 3 : 0)
+  # Health checks are not run: one that declares a failure fails with these words.
+  failing = health == "unhealthy" && status == "running"
+  said = "this is a stand-in, the health check declares a failure"
+  healthJson = sprintf("{\"Status\":\"%s\",\"FailingStreak\":%d,\"Log\":[%s]}", health, health == "unhealthy" ? 3 : 0, failing ? "{\"ExitCode\":1,\"Output\":\"" said "\"}" : "")
   state = sprintf("{\"Status\":\"%s\",\"Running\":%s,\"Paused\":false,\"Restarting\":%s,\"OOMKilled\":false,\"Dead\":false,\"Pid\":%d,\"ExitCode\":%d,\"Error\":\"%s\",\"StartedAt\":\"%s\",\"FinishedAt\":\"%s\"%s}", status, running, restarting, running == "true" ? 4242 : 0, code, escaped(c["error"]), started, finished, health == "" ? "" : ",\"Health\":" healthJson)
   labels = sprintf("{\"com.docker.compose.project\":\"%s\",\"com.docker.compose.service\":\"%s\",\"com.docker.compose.project.working_dir\":\"%s\",\"com.docker.compose.container-number\":\"1\",\"com.docker.compose.oneoff\":\"False\"}", c["project"], c["service"], escaped(c["directory"]))
   put(".Id", c["id"])
@@ -80,6 +83,11 @@ END {
   if (health != "") {
     put(".State.Health.Status", health)
     put("json:.State.Health", healthJson)
+    put(".State.Health.Log#", failing ? 1 : 0)
+    if (failing) {
+      put(".State.Health.Log[0].ExitCode", 1)
+      put(".State.Health.Log[0].Output", said)
+    }
   }
   put("json:.State", state)
   put("json:.", sprintf("{\"Id\":\"%s\",\"Name\":\"/%s\",\"Created\":\"%s\",\"Image\":\"%s\",\"RestartCount\":%d,\"State\":%s,\"Config\":{\"Image\":\"%s\",\"Labels\":%s},\"HostConfig\":{\"RestartPolicy\":{\"Name\":\"%s\"}}}", c["id"], c["name"], c["createdAt"], c["image"], status == "restarting" ? 3 : 0, state, escaped(c["asked"]), labels, c["restart"]))

@@ -5,12 +5,14 @@ function fail(words) { printf "docker stand-in: it does not understand %s in the
 function known(path) { return (path in object) || (("json:" path) in object) || ((path "#") in object) }
 function get(path) {
   if (path == ".") return here
+  if (scope != "" && ((scope path) in object)) return object[scope path]
   if (path in object) return object[path]
   if (("json:" path) in object) return object["json:" path]
   fail("{{" path "}}")
 }
 function truth(path,   v) {
   if (path == ".") return here != ""
+  if (path ~ /^\$/) return variable[path] != ""
   if ((path "#") in object) return object[path "#"] > 0
   if (path in object) { v = object[path]; return v != "" && v != "false" && v != "0" }
   return ("json:" path) in object && object["json:" path] != "null"
@@ -51,30 +53,36 @@ function skip(from, stop,   depth, i) {
   }
   fail("a block without {{end}}")
 }
-function run(from, to,   i, word, rest, other, last, k, before) {
+function run(from, to,   i, word, rest, other, last, k, before, outer) {
   for (i = from; i < to; i++) {
     if (kind[i] == "t") { printf "%s", token[i]; continue }
     word = token[i]
     if (word ~ /^(if|range|with) /) {
       rest = word
       sub(/^[a-z]+ +/, "", rest)
-      if (rest !~ /^\.[^ ]*$/) fail("{{" word "}}")
+      if (rest !~ /^[.$][^ ]*$/) fail("{{" word "}}")
       other = skip(i + 1, 1)
       last = token[other] == "else" ? skip(other + 1, 0) : other
       if (word ~ /^range /) {
         before = here
-        for (k = 0; k < object[rest "#"]; k++) { here = object[rest "[" k "]"]; run(i + 1, other) }
+        outer = scope
+        for (k = 0; k < object[rest "#"]; k++) { scope = rest "[" k "]"; here = object[scope]; run(i + 1, other) }
         here = before
+        scope = outer
       } else if (truth(rest)) {
         before = here
-        if (word ~ /^with /) here = get(rest)
+        outer = scope
+        if (word ~ /^with \$/) scope = variable[rest]
+        else if (word ~ /^with /) here = get(rest)
         run(i + 1, other)
         here = before
+        scope = outer
       } else if (other != last) run(other + 1, last)
       i = last
       continue
     }
     if (word ~ /^\/\*/) continue
+    if (word ~ /^\$[a-z]+ :?= (""|\.)$/) { sub(/ .*/, "", word); variable[word] = token[i] ~ /\.$/ ? scope : ""; continue }
     printf "%s", call(word)
   }
 }
