@@ -15,7 +15,7 @@ import {
 import { findServer, formatServerReference } from "../schema/servers.ts"
 import type { SettingsUnconfirmed } from "../schema/settings.ts"
 import { cut, formatList, formatTimeOfDay, quoteInput, suggestNearest } from "../schema/words.ts"
-import { escapeInline, exitCodes, Failed, NoSuchProject, quoteShellWord, Screen, Usage } from "./output.ts"
+import { escapeInline, exitCodes, Failed, NoSuchProject, quoteShellWord, Screen, Usage, wrapText } from "./output.ts"
 import {
   argument,
   type CommandContext,
@@ -115,7 +115,7 @@ const noticeDelay = "1500 millis"
 /** Says for whom a command waits, and since when, once that takes long. A terminal shows it only meanwhile. */
 export const announceSlowAnswers: Layer.Layer<SlowAnswers, never, Screen> = Layer.effect(
   SlowAnswers,
-  Effect.map(Effect.all([Screen, Ref.make(false)]), ([{ canRedraw, say, show }, hasSaid]) => ({
+  Effect.map(Effect.all([Screen, Ref.make(false)]), ([{ canRedraw, err, say, show }, hasSaid]) => ({
     meanwhile: (where, { headers, url }) =>
       Effect.gen(function*() {
         // A command in a container, and what is followed, are silent for as long as nothing happens.
@@ -126,7 +126,9 @@ export const announceSlowAnswers: Layer.Layer<SlowAnswers, never, Screen> = Laye
         // In this process, the store says who holds it.
         if (isHere && headers["prefer"] !== undefined) yield* Effect.never
         yield* Effect.sleep(noticeDelay)
-        if (canRedraw) yield* Effect.ensuring(Effect.zipRight(show([words]), Effect.never), show([]))
+        // A line that the terminal wraps would not be cleared whole.
+        const lines = wrapText(words, err).split("\n")
+        if (canRedraw) yield* Effect.ensuring(Effect.zipRight(show(lines), Effect.never), show([]))
         yield* Effect.unlessEffect(say(words), Ref.getAndSet(hasSaid, true))
       })
   }))

@@ -1,5 +1,5 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
+import { Cause, Config, Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
 import { tokenRequired, tokenUnknown, version } from "../schema/session.ts"
@@ -210,23 +210,27 @@ const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFail
   })
 
 const tokenWords = new Map([
-  [tokenRequired, "The service wants a token, and BERTH_TOKEN is not set"],
+  [tokenRequired, "The service wants a token, and BERTH_TOKEN has none"],
   [tokenUnknown, "The service does not know the token in BERTH_TOKEN"]
 ])
 
 /** The refusal of a missing or unknown token in the words of a command, which sends the variable and no header. */
-const rewordToken = (message: string): string => {
-  const words = tokenWords.get(message)
-  return words === undefined
-    ? message
-    : `${words}: set it to http.token of the service's settings, or to one of its http.tokens`
-}
+const rewordToken = (message: string) =>
+  Effect.gen(function*() {
+    const words = tokenWords.get(message)
+    const token = yield* Effect.orElseSucceed(Config.string("BERTH_TOKEN"), () => "")
+    // The service of this machine's user is asked with the token of its own file.
+    const isSent = token !== "" || message === tokenRequired
+    return words === undefined || !isSent
+      ? message
+      : `${words}: set it to http.token of the service's settings, or to one of its http.tokens`
+  })
 
 /** Prints the failure of a command; returns its exit code. */
 const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
   Effect.gen(function*() {
     const { err, print, say } = yield* Screen
-    const message = rewordToken(failure.message).split("\n").map(escapeInline).join("\n")
+    const message = (yield* rewordToken(failure.message)).split("\n").map(escapeInline).join("\n")
     const answered = failure._tag === "BerthError"
       ? failure.message
       : "answered" in failure

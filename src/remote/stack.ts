@@ -246,7 +246,7 @@ export const parseUnhealthyLogs = (output: string): ReadonlyMap<string, Unhealth
   let check: Array<string> = []
   let log: Array<string> = []
   for (const text of output.split("\n")) {
-    const [, kind, rest = ""] = /^(container|check|line)\t(.*)$/.exec(text) ?? []
+    const [, kind, rest = ""] = /^(container|check|line)\t(.*)$/s.exec(text) ?? []
     if (kind === "check") check.push(rest)
     if (kind === "line") log.push(rest)
     if (kind === "container") all.set(rest, { check: check = [], log: log = [] })

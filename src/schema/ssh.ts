@@ -72,11 +72,12 @@ export class HostKeyChanged extends Schema.TaggedError<HostKeyChanged>()("HostKe
         "hostKey in the settings only if its key was really changed"
     }
     if (this.isUsers === true) {
-      const isPlain = /^[A-Za-z0-9._:-]+$/.test(this.host)
+      // The lines of the variable are not in a file that ssh-keygen changes.
+      const hasCommand = this.file.endsWith("known_hosts") && /^[A-Za-z0-9._:-]+$/.test(this.host)
       const name = this.port === usualSshPort ? this.host : `[${this.host}]:${this.port}`
       return `The host key of ${this.host}:${this.port} ("${this.server}") is ${this.presented}, and ${this.file} has ` +
         `${this.remembered}. Nothing was sent. Compare both with what ssh-keygen -lf prints on the server, and only if its ` +
-        `key was really changed, remove the other one${isPlain ? `: ssh-keygen -R "${name}"` : ""}`
+        `key was really changed, remove the other one${hasCommand ? `: ssh-keygen -R "${name}"` : ""}`
     }
     return `The host key of ${this.host}:${this.port} ("${this.server}") changed: remembered ${this.remembered}, ` +
       `now ${this.presented}. Nothing was sent. If the server was reinstalled, remove its line from ${this.file}`

@@ -2,6 +2,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Chunk,
+  ConfigProvider,
   Context,
   Duration,
   Effect,
@@ -201,13 +202,15 @@ describe("an address", () => {
       // A command sends a variable, and no header that anybody writes.
       const said = (token?: string) =>
         Effect.map(
-          runCli({ url, ...token === undefined ? {} : { token: Redacted.make(token) } }, ["server", "list"]),
+          runCli({ url, ...token === undefined ? {} : { token: Redacted.make(token) } }, ["server", "list"]).pipe(
+            Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["BERTH_TOKEN", token ?? ""]])))
+          ),
           ({ code, err }) => [code, err.replaceAll(/\s+/g, " ")]
         )
       const rest = ": set it to http.token of the service's settings, or to one of its http.tokens"
       expect(yield* said()).toEqual([
         1,
-        expect.stringContaining(`The service wants a token, and BERTH_TOKEN is not set${rest}`)
+        expect.stringContaining(`The service wants a token, and BERTH_TOKEN has none${rest}`)
       ])
       expect(yield* said("wrong")).toEqual([
         1,

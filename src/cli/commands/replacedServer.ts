@@ -48,13 +48,18 @@ export const askToReplaceNamed = (input: AddInput, servers: ReadonlyArray<Server
     const name = input.name.toLowerCase()
     const [taken, ...others] = servers.filter((server) => server.name.toLowerCase() === name)
     if (taken === undefined || others.length > 0) return undefined
-    const { host, id, port, username } = taken
+    const { host, id, jump, port, username } = taken
     if (!canAsk || input.dryRun) {
       const { message } = new ServerTaken({ what: "name", wanted: input.name, by: { id, name: taken.name } })
       return yield* new Failed({ message: `${message}: ${yield* repeatWithId(input, id, [])}` })
     }
+    const through = jump === undefined ? "" : ` through ${jump}`
+    const isKept = jump !== undefined && Option.isNone(input.jump)
     yield* say(
-      escapeInline(`The server ${taken.name} is stored already, with the id ${id}: ${username}@${host}:${port}.`)
+      escapeInline(
+        `The server ${taken.name} is stored already, with the id ${id}: ${username}@${host}:${port}${through}.` +
+          (isKept ? " It stays behind these jump hosts unless --jump names others." : "")
+      )
     )
     return (yield* confirm("Replace it?", false)) ? taken : "refused" as const
   })

@@ -251,6 +251,11 @@ export const resolveHostKey = (
     const replaced = given === undefined || given === shown.fingerprint ? yield* askToReplace(host, shown) : undefined
     if (replaced !== undefined) return replaced
     if (given !== undefined) return asIs
+    if (shown.standing === "changed" && (shown.remembered ?? "") === "") {
+      return yield* new Failed({ message: `${escapeInline(logIn.detail)}. Nothing was stored` })
+    }
+    // Remembered at first sight is not compared: it stays as it is, and the settings require nothing.
+    if (shown.standing === "known" && !isKnown) return asIs
     if (shown.standing === "new") {
       if (!canAsk) return asIs
       return (yield* askIfOwn(host, shown)) ? { hostKey: shown.fingerprint } satisfies ConfirmedKey : "refused" as const

@@ -181,9 +181,10 @@ const inspectPlaces = (places: ReadonlyArray<ProjectDirectory>) =>
 export const listProjectsIn = (root: string, mostPlaces: number) =>
   Effect.flatMap(placesIn(root), (places) => inspectPlaces(places.slice(0, mostPlaces)))
 
-/** True where nobody has set `projects.root`, and its default does not exist: a home on which nothing was set up. */
+/** True on a home on which nothing was set up: no server, no `projects.root`, and not the directory of its default. */
 const isFresh = Effect.gen(function*() {
-  const { get, list } = yield* Settings
+  const { get, list, servers } = yield* Settings
+  if ((yield* servers).length > 0) return false
   const isDefault = (yield* list).some(({ name, source }) => name === "projects.root" && source === "default")
   return isDefault && Option.isNone(yield* (yield* LocalFiles).find(yield* get("projects.root")))
 })

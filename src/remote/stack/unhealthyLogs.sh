@@ -40,14 +40,17 @@ masked() {
 }
 # failed_check ID: prints the exit code of the last health check, then the last lines of its output. The template fails
 # for a container without a health check, which prints no line. Drops whole lines: a part of a value would not be masked.
+# So does the last one where Docker has cut the output off after 4096 bytes.
 # shellcheck disable=SC2016 # Variables of the template.
 failed_check() {
   as_root docker inspect --type container --format '{{$last := ""}}{{range .State.Health.Log}}{{$last = .}}{{end}}{{with $last}}{{println .ExitCode}}{{.Output}}{{end}}' "$1" 2>/dev/null </dev/null | LC_ALL=C awk '
     NR == 1 { if ($0 !~ /^-?[1-9][0-9]*$/) exit; print; next }
+    { total += length($0) + 1; isCut = /\.\.\.$/ }
     # A progress bar writes over its line.
     { sub(/\r+$/, ""); sub(/.*\r/, "") }
     /[^ \t]/ { lines[++count] = $0 }
     END {
+      if (isCut && total > 4096) { if (count > 1) count--; else lines[count] = "..." }
       first = count + 1
       while (first > 1 && count - first < 9 && (first > count || bytes + length(lines[first - 1]) <= 1024)) bytes += length(lines[--first])
       for (; first <= count; first++) print lines[first]

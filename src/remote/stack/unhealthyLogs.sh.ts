@@ -34,9 +34,11 @@ print kind "\\t" substr(line, 1, 1000)
 failed_check() {
 as_root docker inspect --type container --format '{{$last := ""}}{{range .State.Health.Log}}{{$last = .}}{{end}}{{with $last}}{{println .ExitCode}}{{.Output}}{{end}}' "$1" 2>/dev/null </dev/null | LC_ALL=C awk '
 NR == 1 { if ($0 !~ /^-?[1-9][0-9]*$/) exit; print; next }
+{ total += length($0) + 1; isCut = /\\.\\.\\.$/ }
 { sub(/\\r+$/, ""); sub(/.*\\r/, "") }
 /[^ \\t]/ { lines[++count] = $0 }
 END {
+if (isCut && total > 4096) { if (count > 1) count--; else lines[count] = "..." }
 first = count + 1
 while (first > 1 && count - first < 9 && (first > count || bytes + length(lines[first - 1]) <= 1024)) bytes += length(lines[--first])
 for (; first <= count; first++) print lines[first]

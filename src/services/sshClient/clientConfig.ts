@@ -1,9 +1,6 @@
 import { Array, Context, Effect, Option } from "effect"
-import { createHmac } from "node:crypto"
 import { dirname, join } from "node:path"
-import { type MachineAddress, usualSshPort } from "../../schema/servers.ts"
 import { cut } from "../../schema/words.ts"
-import { computeFingerprint, type HostKey, HostKeys, type KeyMismatch, withRequiredKeys } from "../HostKeys.ts"
 import { listDirectoryNames, NotReadable, openRegular } from "../local/LocalFiles.ts"
 import { readUserName, resolveHomeDirectory } from "../local/user.ts"
 
@@ -27,45 +24,10 @@ export const matchesPattern = (text: string, pattern: string): boolean => {
 }
 
 /** True when one pattern matches, and none that is negated with `!`. */
-const matchesPatterns = (text: string, patterns: ReadonlyArray<string>): boolean => {
+export const matchesPatterns = (text: string, patterns: ReadonlyArray<string>): boolean => {
   const negated = patterns.filter((pattern) => pattern.startsWith("!"))
   return !negated.some((pattern) => matchesPattern(text, pattern.slice(1))) &&
     patterns.some((pattern) => !pattern.startsWith("!") && matchesPattern(text, pattern))
-}
-
-/** The keys that a `known_hosts` file has for a host, as fingerprints. */
-export interface KnownHost {
-  readonly keys: ReadonlyArray<{ readonly type: string; readonly fingerprint: string }>
-  readonly revoked: ReadonlyArray<string>
-}
-
-const mostLines = 20_000
-
-const isHashOf = (hashed: string, name: string): boolean => {
-  const [, salt = "", hash = ""] = /^\|1\|([A-Za-z0-9+/=]{1,100})\|([A-Za-z0-9+/=]{1,100})$/.exec(hashed) ?? []
-  return salt !== "" && createHmac("sha1", Buffer.from(salt, "base64")).update(name).digest("base64") === hash
-}
-
-/**
- * Finds the keys of a host in a `known_hosts` text: plain and hashed names, patterns, `[host]:port` and `@revoked`.
- * Ignores keys of certificate authorities, since Berth does not verify certificates.
- */
-export const findKnownHost = (text: string, host: string, port: number): KnownHost => {
-  const name = port === usualSshPort ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
-  const found = text.split("\n", mostLines).flatMap((row) => {
-    const words = row.trim().slice(0, 32_768).split(/\s+/)
-    const marker = words[0]?.startsWith("@") === true ? words[0] : ""
-    const [names = "", type = "", key = ""] = marker === "" ? words : words.slice(1)
-    if (names === "" || names.startsWith("#") || key === "" || !/^(@revoked)?$/.test(marker)) return []
-    const isMeant = names.startsWith("|")
-      ? isHashOf(names, name)
-      : matchesPatterns(name, names.toLowerCase().split(","))
-    return isMeant ? [{ marker, type, fingerprint: computeFingerprint(Buffer.from(key, "base64")) }] : []
-  })
-  return {
-    keys: found.filter(({ marker }) => marker === "").map(({ fingerprint, type }) => ({ type, fingerprint })),
-    revoked: found.filter(({ marker }) => marker !== "").map(({ fingerprint }) => fingerprint)
-  }
 }
 
 const mebibyte = 1024 * 1024
@@ -99,7 +61,7 @@ interface SshClientPlace {
 }
 
 /** Variable with lines of `known_hosts`. */
-const knownHostsVariable = "BERTH_KNOWN_HOSTS"
+export const knownHostsVariable = "BERTH_KNOWN_HOSTS"
 
 /** Location of the SSH client's files; replaced in tests. */
 export class SshClient extends Context.Reference<SshClient>()("berth/SshClient", {
@@ -120,19 +82,6 @@ export class SshClient extends Context.Reference<SshClient>()("berth/SshClient",
     }
   })
 }) {}
-
-/** Entries of the user's `known_hosts` for a host, and its path; no entries when it cannot be read. The variable counts too. */
-export const readUserKnownHost = (
-  { host, port }: { readonly host: string; readonly port: number }
-): Effect.Effect<KnownHost & { readonly file: string }> =>
-  Effect.gen(function*() {
-    const { directory, knownHosts = "" } = yield* SshClient
-    const file = join(directory, "known_hosts")
-    const text = yield* Effect.orElseSucceed(readSshFile(file), () => "")
-    const found = findKnownHost(`${knownHosts}\n${text}`, host, port)
-    const isGiven = findKnownHost(knownHosts, host, port).keys.length > 0
-    return { ...found, file: isGiven ? knownHostsVariable : file }
-  })
 
 /** A value of the SSH client's settings, and its location. */
 export interface SshSetting {
@@ -376,79 +325,4 @@ export const withTokens = (text: string, tokens: Readonly<Record<string, string>
     return value ?? ""
   })
   return isKnown ? Option.some(filled) : Option.none()
-}
-
-type Service = Context.Tag.Service<HostKeys>
-
-/**
- * Keys of another type contradict no key that is known already: an older file may have one that the server still has, and
- * Berth another. Where no key is known, the types of the file are negotiated first, so that another one is a change.
- */
-const judgeByUser = (
-  standing: KeyMismatch | "known" | "new",
-  { file, keys, revoked }: KnownHost & { readonly file: string },
-  { isRequired, key }: { readonly isRequired: boolean; readonly key: HostKey }
-): KeyMismatch | "known" | "new" => {
-  const presented = computeFingerprint(key.blob)
-  const refuse = (others: KnownHost["keys"]): KeyMismatch => ({
-    remembered: others.map(({ fingerprint }) => fingerprint).join(" or "),
-    presented,
-    file,
-    isUsers: true
-  })
-  if (revoked.includes(presented)) return { ...refuse(keys), isRevoked: true }
-  if (typeof standing === "object" || isRequired) return standing
-  if (keys.some(({ fingerprint }) => fingerprint === presented)) return "known"
-  const others = standing === "new" ? keys : keys.filter(({ type }) => type === key.type)
-  return others.length === 0 ? standing : refuse(others)
-}
-
-/** Called with the key of a server that neither Berth, nor the user's known_hosts, nor the settings had. */
-export type TellFirstContact = (server: MachineAddress, key: HostKey) => Effect.Effect<void>
-
-/**
- * Adds the user's known_hosts to Berth's own keys, for every connection: a key that is new to Berth is known if the file
- * contains it, and a mismatch if the file contains only others; a key that Berth remembers is a mismatch if the file has
- * another one of its type. The types of known keys are negotiated first, as in OpenSSH. A key that the settings require is
- * the only one accepted, unless the file marks it as revoked.
- */
-export const withUserKnownHosts = (stored: Service, tellFirst: TellFirstContact = () => Effect.void): Service => {
-  const keys = withRequiredKeys(stored)
-  const standing: Service["standing"] = (server, key) =>
-    Effect.zipWith(
-      keys.standing(server, key),
-      readUserKnownHost(server),
-      (own, known) => judgeByUser(own, known, { isRequired: server.hostKey !== undefined, key })
-    )
-  return HostKeys.of({
-    ...keys,
-    standing,
-    knownTypes: (server) =>
-      Effect.flatMap(keys.knownTypes(server), (own) =>
-        own.length > 0
-          ? Effect.succeed(own)
-          : Effect.map(readUserKnownHost(server), (known) => known.keys.map(({ type }) => type))),
-    check: (server, key) =>
-      Effect.gen(function*() {
-        const judged = yield* standing(server, key)
-        if (typeof judged === "object") return judged
-        const checked = yield* keys.check(server, key)
-        if (judged === "new" && checked === "remembered") yield* tellFirst(server, key)
-        return checked
-      })
-  })
-}
-
-/** Refuses new keys and stores none; for the jump hosts of a server that is not stored yet. */
-export const refuseNewKeys = (keys: Service): Service => {
-  const known = withUserKnownHosts(keys)
-  return HostKeys.of({
-    ...known,
-    check: (server, key) =>
-      Effect.map(
-        known.standing(server, key),
-        (standing) =>
-          standing === "new" ? { remembered: "", presented: computeFingerprint(key.blob), file: keys.file } : standing
-      )
-  })
 }

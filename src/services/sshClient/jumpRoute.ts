@@ -11,7 +11,8 @@ import {
 import { JumpRefused, type SshDefaults } from "../../schema/ssh.ts"
 import { cut, quoteInput } from "../../schema/words.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
-import { readSshHost, readUserKnownHost, SshClient, type SshSetting, withTokens } from "./clientConfig.ts"
+import { readSshHost, SshClient, type SshSetting, withTokens } from "./clientConfig.ts"
+import { readUsersKeys } from "./knownHosts.ts"
 
 const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535
 
@@ -104,9 +105,20 @@ export const readSshDefaults = Effect.fn("readSshDefaults")(function*(
   }
   const privateKey = yield* findKeyFile(identityFiles, (text) => withTokens(text, ofKeyFile), origins)
   const proxy = readProxy(values, (text) => withTokens(text, common), origins)
-  const { keys } = yield* readUserKnownHost({ host, port: port ?? usualSshPort })
+  // The test of the server says what is wrong with a file that cannot be read.
+  const keys = yield* Effect.orElseSucceed(readUsersKeys({ host, port: port ?? usualSshPort }), () => [])
   const { from, warnings } = origins
-  return { isNamed, host, port, username, privateKey, ...proxy, from, isKnown: keys.length > 0, warnings }
+  return {
+    isNamed,
+    host,
+    port,
+    username,
+    privateKey,
+    ...proxy,
+    from,
+    isKnown: keys.some(({ isRevoked }) => !isRevoked),
+    warnings
+  }
 })
 
 /** Address of a jump host; matches any user if it does not name one. */

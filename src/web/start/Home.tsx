@@ -17,6 +17,12 @@ const hasTarget = (projects: ReadonlyArray<LocalProject>): boolean =>
 const isRootNamed = (settings: ReadonlyArray<Pick<ListedSetting, "name" | "source">>): boolean =>
   settings.some((setting) => setting.name === "projects.root" && isStored(setting))
 
+/** True if the projects root is set up. A fresh home lists no projects, whether or not the default root exists. */
+const hasRoot = (
+  projects: ReadonlyArray<LocalProject> | undefined,
+  settings: ReadonlyArray<Pick<ListedSetting, "name" | "source">>
+): boolean => projects !== undefined && (projects.length > 0 || isRootNamed(settings))
+
 const key = "berth-first-steps"
 type Remembered = "begun" | "skipped"
 
@@ -44,13 +50,12 @@ const useSetUp = (): {
   const { remember, remembered } = useRemembered()
   // A failed query is pending again during its retry, which must not change the screen.
   const isDone = projects.data !== undefined && hasTarget(projects.data)
-  const settings = useSettings(projects.isFetched && !isDone && remembered === null).data?.settings
-  const isFresh = remembered === "begun" ||
-    (remembered === null && settings !== undefined && !isRootNamed(settings))
-  const setUp = servers.data === undefined || !projects.isFetched || isDone || !isFresh
+  const settings = useSettings(projects.isFetched && !isDone && remembered !== "skipped").data?.settings
+  const isFresh = remembered === "begun" || (settings !== undefined && !isRootNamed(settings))
+  const setUp = servers.data === undefined || !projects.isFetched || isDone || settings === undefined || !isFresh
     // Other screens report settings that cannot be read.
     ? undefined
-    : { hasProjects: projects.data !== undefined, hasServer: servers.data.length > 0 }
+    : { hasProjects: hasRoot(projects.data, settings), hasServer: servers.data.length > 0 }
   return { setUp, begin: () => remember("begun"), skip: () => remember("skipped") }
 }
 

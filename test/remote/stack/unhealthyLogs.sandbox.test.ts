@@ -69,5 +69,13 @@ it.scoped("keeps at most the last ten lines and 1 KiB, in whole lines", () =>
     expect(yield* lines(numbered(40).join("\n"))).toEqual(numbered(40).slice(-10))
     const long = numbered(10, "x".repeat(250))
     expect(yield* lines(long.join("\n"))).toEqual(long.slice(-3))
+    // Docker ends an output of more than 4096 bytes with "...", wherever that is: a part of a value is not masked.
+    const begun = secret.slice(0, 8)
+    expect(yield* read(`1\nlong\n${"z".repeat(4_083)} ${begun}...\n`)).toBe(
+      "\nweb: its health check ended with 1: long"
+    )
+    expect(yield* read(`1\n${"z".repeat(4_088)} ${begun}...\n`)).toBe("\nweb: its health check ended with 1: ...")
+    expect(yield* read(`1\nwaiting...\n`)).toBe("\nweb: its health check ended with 1: waiting...")
+    expect(yield* read("1\nno\u2028answer\n")).toContain("no\u2028answer")
     expect(yield* read(`1\n${"y".repeat(4_000)}`)).toBe(`\nweb: its health check ended with 1: ${"y".repeat(300)}`)
   }))

@@ -68,7 +68,7 @@ describe("the user's known_hosts", () => {
           expect(String(refused)).toContain(`ssh-keygen -R "${name}"`)
           expect(yield* logIns).toBe(0)
           yield* forgets
-          yield* Effect.ignore(use(access))
+          yield* Effect.flatMap(Ssh, ({ exec }) => exec(access, command("true")))
           expect(yield* logIns).toBe(1)
         }).pipe(Effect.provide(liveSsh()), Effect.provide(client))
       })

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
-import { createHmac } from "node:crypto"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { computeFingerprint } from "../../../src/services/HostKeys.ts"
-import { findKnownHost, matchesPattern, readSshHost } from "../../../src/services/sshClient/clientConfig.ts"
+import { matchesPattern, readSshHost } from "../../../src/services/sshClient/clientConfig.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const reading = (files: Readonly<Record<string, string>>, host: string) =>
@@ -129,47 +127,6 @@ describe("matchesPattern", () => {
     FastCheck.assert(FastCheck.property(letters, letters, (text, pattern) => {
       const expected = new RegExp(`^${pattern.replaceAll("*", "[^]*").replaceAll("?", "[^]")}$`)
       expect(matchesPattern(text, pattern)).toBe(expected.test(text))
-    }))
-  })
-})
-
-describe("knownHost", () => {
-  const key = (letter: string) => Buffer.from(letter.repeat(40)).toString("base64")
-  const print = (letter: string) => computeFingerprint(Buffer.from(letter.repeat(40)))
-  const salt = Buffer.from("salt").toString("base64")
-  const hashed = (name: string) => `|1|${salt}|${createHmac("sha1", "salt").update(name).digest("base64")}`
-  const text = [
-    `main.example.com,10.0.0.1 ssh-ed25519 ${key("a")} comment`,
-    `${hashed("hidden.example.com")} ssh-ed25519 ${key("b")}`,
-    `${hashed("[hidden.example.com]:2222")} ssh-rsa ${key("c")}`,
-    `[main.example.com]:2222 ssh-rsa ${key("d")}`,
-    `@revoked main.example.com ssh-rsa ${key("e")}`,
-    `@cert-authority *.example.com ssh-rsa ${key("f")}`,
-    `*.lan,!old.lan ssh-ed25519 ${key("g")}`,
-    "# main.example.com ssh-rsa nothing",
-    "|1|broken|| ssh-rsa x",
-    "main.example.com"
-  ].join("\r\n")
-
-  it.each([
-    ["main.example.com", 22, ["a"], ["e"]],
-    ["MAIN.example.com", 22, ["a"], ["e"]],
-    ["10.0.0.1", 22, ["a"], []],
-    ["main.example.com", 2222, ["d"], []],
-    ["hidden.example.com", 22, ["b"], []],
-    ["hidden.example.com", 2222, ["c"], []],
-    ["other.example.com", 22, [], []],
-    ["new.lan", 22, ["g"], []],
-    ["old.lan", 22, [], []]
-  ])("of %s:%i", (host, port, keys, revoked) => {
-    const found = findKnownHost(text, host, port)
-    expect(found.keys.map((each) => each.fingerprint)).toEqual(keys.map(print))
-    expect(found.revoked).toEqual(revoked.map(print))
-  })
-
-  it("reads anything", () => {
-    FastCheck.assert(FastCheck.property(FastCheck.string(), FastCheck.string(), (text, host) => {
-      expect(findKnownHost(text, host, 22).revoked.length).toBeLessThanOrEqual(text.length)
     }))
   })
 })

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { Effect, FastCheck, Layer } from "effect"
+import { createHmac } from "node:crypto"
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { MachineAddress } from "../../../../src/schema/servers.ts"
-import { computeFingerprint, type HostKey, HostKeys, parseHostKey } from "../../../../src/services/HostKeys.ts"
-import { refuseNewKeys, SshClient, withUserKnownHosts } from "../../../../src/services/sshClient/clientConfig.ts"
-import { hostKeysTest } from "../../../../src/testing/SshTest.ts"
-import { temporaryDirectory } from "../../../layers/temporary.ts"
+import type { MachineAddress } from "../../../src/schema/servers.ts"
+import { HostKeyChanged } from "../../../src/schema/ssh.ts"
+import { computeFingerprint, type HostKey, HostKeys, parseHostKey } from "../../../src/services/HostKeys.ts"
+import { SshClient } from "../../../src/services/sshClient/clientConfig.ts"
+import { findKnownHost, refuseNewKeys, withUserKnownHosts } from "../../../src/services/sshClient/knownHosts.ts"
+import { hostKeysTest } from "../../../src/testing/SshTest.ts"
+import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const key = (type: string, text: string): HostKey => {
   const length = Buffer.alloc(4)
@@ -132,4 +135,96 @@ describe("a host key that the user's known_hosts is asked about", () => {
       const revoked = yield* judged("", row(ed, "@revoked "), row(ed))
       expect(revoked.standing).toMatchObject({ isRevoked: true })
     }))
+
+  it.scoped("names the place of the key that contradicts, whatever the other place has", () =>
+    Effect.gen(function*() {
+      const inFile = yield* judged(row(ed), row(other), row(ec))
+      expect(inFile.checked).toMatchObject({ remembered: print(other), file: inFile.user, isUsers: true })
+      const inVariable = yield* judged(row(ed), row(ec), row(other))
+      expect(inVariable.checked).toMatchObject({ remembered: print(other), file: "BERTH_KNOWN_HOSTS" })
+      const revoked = yield* judged("", row(ed, "@revoked "), row(ed))
+      expect(revoked.checked).toMatchObject({ isRevoked: true, file: revoked.user })
+    }))
+
+  it.scoped("counts a file that others may write, as ssh does, and refuses one that cannot be read", () =>
+    Effect.gen(function*() {
+      const home = yield* temporaryDirectory
+      const directory = join(home, ".ssh")
+      const file = join(directory, "known_hosts")
+      mkdirSync(directory)
+      writeFileSync(file, row(other))
+      chmodSync(file, 0o666)
+      const check = Effect.flatMap(HostKeys, (keys) => withUserKnownHosts(keys).check(gate, ed)).pipe(
+        Effect.provide(Layer.merge(hostKeysTest(), Layer.succeed(SshClient, { home, directory, user: "me" })))
+      )
+      expect(yield* check).toMatchObject({ remembered: print(other), file })
+      rmSync(file)
+      mkdirSync(file)
+      expect(String(yield* Effect.flip(check))).toContain(`The host keys in ${file} could not be used: `)
+      rmSync(directory, { recursive: true })
+      expect(yield* check).toBe("remembered")
+    }))
+})
+
+describe("the refusal of a key", () => {
+  const refused = (fields: Partial<ConstructorParameters<typeof HostKeyChanged>[0]>) =>
+    new HostKeyChanged({
+      server: "Gate",
+      host: "gate.lan",
+      port: 2222,
+      remembered: print(other),
+      presented: print(ed),
+      file: "/home/ann/.ssh/known_hosts",
+      isUsers: true,
+      ...fields
+    }).message
+
+  it("names the command that removes the other one, where there is one", () => {
+    expect(refused({})).toMatch(/remove the other one: ssh-keygen -R "\[gate\.lan\]:2222"$/)
+    expect(refused({ port: 22 })).toMatch(/remove the other one: ssh-keygen -R "gate\.lan"$/)
+    expect(refused({ host: "$(gate)" })).toMatch(/remove the other one$/)
+    expect(refused({ file: "BERTH_KNOWN_HOSTS" })).toMatch(/BERTH_KNOWN_HOSTS has SHA256:.* remove the other one$/)
+  })
+})
+
+describe("findKnownHost", () => {
+  const key = (letter: string) => Buffer.from(letter.repeat(40)).toString("base64")
+  const print = (letter: string) => computeFingerprint(Buffer.from(letter.repeat(40)))
+  const salt = Buffer.from("salt").toString("base64")
+  const hashed = (name: string) => `|1|${salt}|${createHmac("sha1", "salt").update(name).digest("base64")}`
+  const text = [
+    `main.example.com,10.0.0.1 ssh-ed25519 ${key("a")} comment`,
+    `${hashed("hidden.example.com")} ssh-ed25519 ${key("b")}`,
+    `${hashed("[hidden.example.com]:2222")} ssh-rsa ${key("c")}`,
+    `[main.example.com]:2222 ssh-rsa ${key("d")}`,
+    `@revoked main.example.com ssh-rsa ${key("e")}`,
+    `@cert-authority *.example.com ssh-rsa ${key("f")}`,
+    `*.lan,!old.lan ssh-ed25519 ${key("g")}`,
+    "# main.example.com ssh-rsa nothing",
+    "|1|broken|| ssh-rsa x",
+    "main.example.com"
+  ].join("\r\n")
+
+  it.each([
+    ["main.example.com", 22, ["a"], ["e"]],
+    ["MAIN.example.com", 22, ["a"], ["e"]],
+    ["10.0.0.1", 22, ["a"], []],
+    ["main.example.com", 2222, ["d"], []],
+    ["hidden.example.com", 22, ["b"], []],
+    ["hidden.example.com", 2222, ["c"], []],
+    ["other.example.com", 22, [], []],
+    ["new.lan", 22, ["g"], []],
+    ["old.lan", 22, [], []]
+  ])("of %s:%i", (host, port, keys, revoked) => {
+    const found = findKnownHost(text, host, port)
+    const printsOf = (isRevoked: boolean) =>
+      found.flatMap((each) => each.isRevoked === isRevoked ? [each.fingerprint] : [])
+    expect([printsOf(false), printsOf(true)]).toEqual([keys.map(print), revoked.map(print)])
+  })
+
+  it("reads anything", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.string(), FastCheck.string(), (text, host) => {
+      expect(findKnownHost(text, host, 22).length).toBeLessThanOrEqual(text.length)
+    }))
+  })
 })
