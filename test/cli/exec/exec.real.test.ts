@@ -11,6 +11,7 @@ import { realServer } from "../../fixtures/docker/realProject.ts"
 import { runnableImage } from "../../fixtures/docker/runnableImage.ts"
 import { run, type UserOptions } from "../../fixtures/network/openssh.ts"
 import { sshdWorld } from "../../fixtures/network/servers.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/programs/service.ts"
 import { hasTerminal, onTerminal } from "../../fixtures/programs/terminal.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
@@ -68,6 +69,8 @@ const world = (options: UserOptions) =>
       },
       servers: [{ ...server, password: password === undefined ? "" : Redacted.value(password) }]
     }))
+    // The first contact with the server is told on standard error, once.
+    yield* runCli({ settingsFile }, ["server", "scan", server.id])
     return { settingsFile, name, serverId: server.id }
   })
 

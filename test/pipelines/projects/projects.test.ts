@@ -8,7 +8,7 @@ import { findComposeFile, readContainerConfig, readNewestTar } from "../../../sr
 import { resolveProjectDirectory } from "../../../src/pipelines/projects/programs.ts"
 import { inspectProject, listProjects } from "../../../src/pipelines/projects/projects.ts"
 import { LocalFileFailed, LocalFiles, LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
-import { settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const local = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
@@ -97,7 +97,7 @@ describe("inspectProject", () => {
 
 describe("listProjects", () => {
   const listed = (projectsRoot: string) =>
-    listProjects().pipe(Effect.provide([local, settingsTest({ "projects.root": projectsRoot })]))
+    listProjects().pipe(Effect.provide([local, settingsTest({ "projects.root": projectsRoot }, [storedServer()])]))
 
   it.scoped("lists direct children that hold something to deploy, behind links too", () =>
     Effect.gen(function*() {
@@ -120,7 +120,7 @@ describe("listProjects", () => {
       expect(projects[2]?.path).toBe(join(directory, "root", "linked"))
     }))
 
-  it.scoped("names a root that is missing", () =>
+  it.scoped("names a root that is missing where a server is stored", () =>
     Effect.gen(function*() {
       const missing = join(yield* temporaryDirectory, "none")
       const error = yield* Effect.flip(listed(missing))
