@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)(`a deploy that does not become healthy ${
     expect(await cause.count()).toBe(1)
     expect(await cause.textContent()).toMatch(/unhealthy\.$/)
     await run.getByText("Release 1, which ran before, runs again", { exact: false }).waitFor()
-    await run.getByText(/^hello-web-1: its health check ended with 1: /).waitFor()
+    await run.getByText(/^hello: its health check ended with 1: /).waitFor()
     const printed = run.locator(".last-words pre")
     expect(await printed.isVisible()).toBe(false)
     await run.getByText("What was printed").click()
