@@ -9,6 +9,7 @@ import { makeWorld } from "../../../src/sandbox/world.ts"
 import { hiddenIn } from "../../fixtures/hostile/hiddenSigns.ts"
 import { openRelay } from "../../fixtures/network/relay.ts"
 import { patience } from "../../fixtures/patience.ts"
+import { runCli } from "../../fixtures/programs/cli.ts"
 import { startService } from "../../fixtures/programs/service.ts"
 import { hasTerminal, type OnTerminal, onTerminal } from "../../fixtures/programs/terminal.ts"
 
@@ -138,6 +139,8 @@ describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs 
     () =>
       Effect.gen(function*() {
         const { relay, settingsFile } = yield* brittleWorld
+        // The first contact is told once, with a fingerprint that no line of this terminal holds.
+        yield* runCli({ settingsFile }, ["ps"])
         const alone = yield* asked({ BERTH_CONFIG: settingsFile })
         yield* relay.holdAfter(halfway)
         yield* alone.type("y\n")
