@@ -10,7 +10,7 @@ import {
   type KeyMismatch,
   withRequiredKeys
 } from "../HostKeys.ts"
-import { NotReadable, openRegular } from "../local/LocalFiles.ts"
+import { readRegular } from "../local/LocalFiles.ts"
 import { knownHostsVariable, matchesPatterns, SshClient } from "./clientConfig.ts"
 
 /** A key that `known_hosts` has for a host. */
@@ -51,13 +51,8 @@ const mostBytes = 8 * 1024 * 1024
 
 /** Reads a `known_hosts` as `ssh` does, whoever may write to it; empty if there is none. */
 const readKnownHosts = (file: string): Effect.Effect<string, HostKeysUnavailable> =>
-  Effect.scoped(Effect.gen(function*() {
-    const opened = yield* openRegular(file)
-    const refuse = (message: string) => new NotReadable({ code: "", message })
-    const { size } = yield* Effect.tryPromise({ try: () => opened.stat(), catch: () => refuse("cannot be read") })
-    if (size > mostBytes) return yield* refuse("is larger than 8 MiB")
-    return yield* Effect.tryPromise({ try: () => opened.readFile("utf8"), catch: () => refuse("cannot be read") })
-  })).pipe(
+  readRegular(file, mostBytes).pipe(
+    Effect.map((bytes) => new TextDecoder().decode(bytes)),
     Effect.catchIf(({ code }) => code === "ENOENT" || code === "ENOTDIR", () => Effect.succeed("")),
     Effect.mapError(({ message }) => new HostKeysUnavailable({ file, reason: message }))
   )

@@ -51,7 +51,8 @@ const useSetUp = (): {
   // A failed query is pending again during its retry, which must not change the screen.
   const isDone = projects.data !== undefined && hasTarget(projects.data)
   const settings = useSettings(projects.isFetched && !isDone && remembered !== "skipped").data?.settings
-  const isFresh = remembered === "begun" || (settings !== undefined && !isRootNamed(settings))
+  const isFresh = remembered === "begun" ||
+    (remembered === null && settings !== undefined && !isRootNamed(settings))
   const setUp = servers.data === undefined || !projects.isFetched || isDone || settings === undefined || !isFresh
     // Other screens report settings that cannot be read.
     ? undefined

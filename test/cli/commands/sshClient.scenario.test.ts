@@ -1,7 +1,8 @@
+import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import ssh2 from "ssh2"
@@ -142,6 +143,39 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         expect([odd.code, odd.err]).not.toEqual([0, ""])
         expect(odd.err.replaceAll(/\s+/g, " ")).toContain("must be [user@]host[:port]")
       }),
+    60_000 * patience
+  )
+
+  it.scopedLive(
+    "is never pinned by a key that nobody compared, and refused by one that is revoked, also on a terminal",
+    () =>
+      Effect.gen(function*() {
+        const { server: { host, port }, settingsFile } = yield* makeWorld
+        plant("config", "")
+        plant("known_hosts", "")
+        const key = yield* shownKey(host, port)
+        const added = (name: string) =>
+          runCli({ settingsFile }, ["server", "add", name, `ann@${host}:${port}`, "--agent"], {
+            answers: [true],
+            columns: 200
+          })
+        yield* runCli({ settingsFile }, ["ps"])
+        const remembered = yield* added("Remembered")
+        expect([remembered.code, remembered.err]).toEqual([0, expect.stringContaining("Stored Remembered with the id")])
+        expect(remembered.err).not.toContain("[y/N]")
+        expect(readFileSync(settingsFile, "utf8")).not.toContain("hostKey")
+
+        plant("known_hosts", `@revoked [${host}]:${port} ecdsa-sha2-nistp256 ${key}\n`)
+        const before = readFileSync(settingsFile, "utf8")
+        const revoked = yield* added("Revoked")
+        expect([revoked.code, revoked.err.replaceAll(/\s+/g, " ")]).toEqual([
+          1,
+          expect.stringMatching(
+            /marks as revoked\. Nothing was sent\. Give the server another host key\. Nothing was stored/
+          )
+        ])
+        expect(readFileSync(settingsFile, "utf8")).toBe(before)
+      }).pipe(Effect.provide(NodeContext.layer)),
     60_000 * patience
   )
 })
