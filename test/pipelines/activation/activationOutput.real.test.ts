@@ -32,7 +32,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, (
         expect(deploying.unsafePoll()).toBeNull()
         expect(yield* docker("ps", "-aq", "--filter", `name=${name}.web`)).toBe("")
         expect(yield* Fiber.join(deploying)).toMatchObject({ healthy: true })
-        expect(yield* newestOutput).toMatch(/^Loaded image: [^]*base[^]*web/)
+        expect(yield* newestOutput).toMatch(/^Loaded image: [^]*base[^]*web/m)
       }).pipe(Effect.provide(berth(server)))
     }))
 })

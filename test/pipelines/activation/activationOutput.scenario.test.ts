@@ -36,7 +36,7 @@ describe.each(shells)("what docker load and compose write on a server, in $name"
       const { message } = yield* Fiber.join(deploying)
       expect(message).toContain("Compose warns: mind this.")
       const all = yield* Effect.provide(newestOutput, berth)
-      expect(all).toMatch(/^\*\*\*: load\nLoaded image: [^]*\*\*\*: up\n[^]*Started/)
+      expect(all).toMatch(/^\*\*\*: load\nLoaded image: [^]*\*\*\*: up\n[^]*Started/m)
       expect(all).not.toContain("canary")
     }), 60_000 * patience)
 
