@@ -11,6 +11,7 @@ import { parseComposeServices, parseServiceDomains } from "../src/services/platf
 import { describeRefusal } from "../src/services/platform/Platform.ts"
 import { parseSettingsDocument } from "../src/services/settings/document.ts"
 import { hasReference } from "../src/services/settings/settingValue.ts"
+import { patience } from "./fixtures/patience.ts"
 
 const size = 1_000_000
 const filled = (text: string) => text.repeat(Math.ceil(size / text.length))
@@ -75,7 +76,7 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
 ]
 
 describe("a hostile text", () => {
-  it.each(readers.map(([name, run, most = 400]) => [name, run, most] as const))(
+  it.each(readers.map(([name, run, most = 400]) => [name, run, most * patience] as const))(
     "does not keep the service from answering: %s",
     (_, run, most) => {
       const milliseconds = () => {
