@@ -11,6 +11,7 @@ import {
 import { SettingsInvalid } from "../../schema/settings.ts"
 import { type JumpAddress } from "../sshClient/jumpRoute.ts"
 import { parseSettingsDocument } from "./document.ts"
+import { editList, ListEdit } from "./listEdits.ts"
 import {
   credentialFields,
   type makeServerReader,
@@ -19,9 +20,9 @@ import {
   type StoredServer
 } from "./readLists.ts"
 import type { ServerListChange } from "./rights.ts"
-import { editServers, type Fields, type FieldValue, ServerEdit } from "./serverEdits.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsFile.ts"
 import { isList } from "./settingValue.ts"
+import type { Fields, FieldValue } from "./yamlSplices.ts"
 
 /** Fields that a replacement sets, in the order in which they are written; `null` clears a field. */
 type FieldChanges = Readonly<Record<string, FieldValue | null>>
@@ -169,11 +170,11 @@ export const makeServerWriter = (
     const lastId = yield* Ref.make(0)
 
     /** Text after an edit of a server. An edit that would leave the file invalid, or is not permitted, fails. */
-    const edited = ({ document, text }: Snapshot, id: string, edit: ServerEdit, line: number | null) =>
+    const edited = ({ document, text }: Snapshot, id: string, edit: ListEdit, line: number | null) =>
       Effect.gen(function*() {
         const reason = "cannot be changed by Berth without risk to the rest of the file: change it by hand"
         const result = yield* Effect.mapError(
-          editServers(text, edit),
+          editList(text, "servers", edit),
           () => new SettingsInvalid({ file, line, setting: "servers", reason })
         )
         const { servers: after } = yield* parseSettingsDocument(file, result)
@@ -215,7 +216,7 @@ export const makeServerWriter = (
         if (Option.isNone(old)) {
           const ids = yield* servers.ids(stored)
           const id = options.newId ?? (yield* freshId((taken) => ids.includes(taken)))
-          const edit = ServerEdit.Add({ fields: buildNewServer(id, input) })
+          const edit = ListEdit.Add({ fields: buildNewServer(id, input) })
           const answer: Edited<Saved> = [
             { server: { id, ...pickPublicFields(input) }, index: stored.length },
             yield* edited(snapshot, id, edit, null)
@@ -225,7 +226,7 @@ export const makeServerWriter = (
         const { index, stored: replaced } = old.value
         const known = yield* servers.known(old.value)
         const fields = computeServerChanges(replaced, known, input)
-        const edit = ServerEdit.Change({ index, fields })
+        const edit = ListEdit.Change({ index, fields })
         const text = Object.keys(fields).length === 0
           ? Option.none()
           : yield* edited(snapshot, input.id ?? "", edit, replaced.line)
@@ -260,7 +261,7 @@ export const makeServerWriter = (
         const text = Option.isNone(old) ? Option.none() : yield* edited(
           snapshot,
           yield* servers.idOf(old.value),
-          ServerEdit.Remove({ index: old.value.index }),
+          ListEdit.Remove({ index: old.value.index }),
           old.value.stored.line
         )
         const answer: Edited<void> = [undefined, text]

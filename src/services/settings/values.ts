@@ -9,8 +9,19 @@ import { cut, mask, suggestNearest } from "../../schema/words.ts"
 import { type FindSetting, parseSettingsDocument, type SettingsDocument } from "./document.ts"
 import { type notifyTargetReader, secretFields, secretTargetFields } from "./readLists.ts"
 import type { SettingChanges } from "./rights.ts"
+import type { Edited, SettingsStore, Snapshot } from "./SettingsFile.ts"
 import {
-  changeServer,
+  decodeWritten,
+  definitions,
+  hasReference,
+  isList,
+  type LocatedValue,
+  type Resolver,
+  type Scalar,
+  type UnresolvedValue
+} from "./settingValue.ts"
+import {
+  changeFields,
   type FieldValue,
   findColon,
   findContinuation,
@@ -35,18 +46,7 @@ import {
   type Splice,
   type Splices,
   spliceText
-} from "./serverEdits.ts"
-import type { Edited, SettingsStore, Snapshot } from "./SettingsFile.ts"
-import {
-  decodeWritten,
-  definitions,
-  hasReference,
-  isList,
-  type LocatedValue,
-  type Resolver,
-  type Scalar,
-  type UnresolvedValue
-} from "./settingValue.ts"
+} from "./yamlSplices.ts"
 
 /** Lists the targets of a document with their problems, without addresses and secrets. */
 export const listNotifyTargets = (reader: ReturnType<typeof notifyTargetReader>) => ({ targets }: SettingsDocument) =>
@@ -287,14 +287,14 @@ const splicesFor = (text: string, document: SettingsYaml, name: string, value: V
     return Option.some([makeLineInsertion(text, text.length, lines)])
   }
   if (!isMap(root)) return Option.none()
-  if (field === undefined) return changeServer(text, root, { [name]: value })
+  if (field === undefined) return changeFields(text, root, { [name]: value })
   const pair = Option.getOrUndefined(findPair(root, section))
   if (pair === undefined) {
     return value === null ? Option.some([]) : addSection(text, document, root, section, field, value)
   }
   const written = Option.getOrUndefined(readWrittenValue(pair))
   if (written !== undefined && isMap(written) && written.items.length > 0) {
-    return changeServer(text, written, { [field]: value })
+    return changeFields(text, written, { [field]: value })
   }
   return value === null ? Option.some([]) : fillSection(text, root, pair, field, value)
 }

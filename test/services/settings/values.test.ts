@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Option } from "effect"
-import type { FieldValue } from "../../../src/services/settings/serverEdits.ts"
 import { editSetting, maskSettingsText } from "../../../src/services/settings/values.ts"
+import type { FieldValue } from "../../../src/services/settings/yamlSplices.ts"
 
 const file =
   "# mine\r\ntoken:   x   # general\r\ndeploy:\r\n  keepReleases: 5 # five\r\n\r\n  pull: never\r\nservers: []\r\n"

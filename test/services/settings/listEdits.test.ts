@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc, Option } from "effect"
 import { parse } from "yaml"
-import { editServers, type Fields, ServerEdit } from "../../../src/services/settings/serverEdits.ts"
+import { editList, ListEdit } from "../../../src/services/settings/listEdits.ts"
+import type { Fields } from "../../../src/services/settings/yamlSplices.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
 const fields: Fields = { id: "9", name: "New", host: "10.0.0.9", port: 22, username: "deployer", useSudo: false }
@@ -18,10 +19,10 @@ const flow = "{ id: \"9\", name: New, host: 10.0.0.9, port: 22, username: deploy
 const json =
   "{ \"id\": \"9\", \"name\": \"New\", \"host\": \"10.0.0.9\", \"port\": 22, \"username\": \"deployer\", \"useSudo\": false }"
 
-const add = (text: string, values = fields) => editServers(text, ServerEdit.Add({ fields: values }))
-const change = (text: string, index: number, values: Parameters<typeof ServerEdit.Change>[0]["fields"]) =>
-  editServers(text, ServerEdit.Change({ index, fields: values }))
-const remove = (text: string, index: number) => editServers(text, ServerEdit.Remove({ index }))
+const add = (text: string, values = fields) => editList(text, "servers", ListEdit.Add({ fields: values }))
+const change = (text: string, index: number, values: Parameters<typeof ListEdit.Change>[0]["fields"]) =>
+  editList(text, "servers", ListEdit.Change({ index, fields: values }))
+const remove = (text: string, index: number) => editList(text, "servers", ListEdit.Remove({ index }))
 
 describe("adding a server", () => {
   const cases: ReadonlyArray<readonly [what: string, before: string, after: string]> = [
@@ -425,5 +426,68 @@ describe("whatever the layout", () => {
       }),
       runs
     )
+  })
+})
+
+describe("tokens, in a section", () => {
+  const token: Fields = { name: "Ann", token: "t0ken", role: "viewer" }
+  const lines = (indent: string) =>
+    [`${indent}- name: Ann`, `${indent}  token: t0ken`, `${indent}  role: viewer`].join("\n")
+  const inFlow = "{ name: Ann, token: t0ken, role: viewer }"
+  const asJson = "{ \"name\": \"Ann\", \"token\": \"t0ken\", \"role\": \"viewer\" }"
+  const cases: ReadonlyArray<readonly [what: string, before: string, after: string]> = [
+    ["an empty file", "", `http:\n  tokens:\n${lines("    ")}\n`],
+    ["comments alone", "# mine\n", `# mine\nhttp:\n  tokens:\n${lines("    ")}\n`],
+    ["a file without the section", "token: x\n# end", `token: x\n# end\nhttp:\n  tokens:\n${lines("    ")}`],
+    ["an indented root", "  token: x\n", `  token: x\n  http:\n    tokens:\n${lines("      ")}\n`],
+    ["an empty section", "http:  # who\ntoken: x\n", `http:  # who\n  tokens:\n${lines("    ")}\ntoken: x\n`],
+    ["a null section", "http: ~ # who\ntoken: x\n", `http: # who\n  tokens:\n${lines("    ")}\ntoken: x\n`],
+    ["an empty flow section", "http: {}\n", `http: { tokens: [${inFlow}] }\n`],
+    ["an empty flow section with a comment", "http: { # who\n}\n", `http: { tokens: [${inFlow}] # who\n}\n`],
+    [
+      "a section with other settings",
+      "http:\n    token: x # own\n\n# servers\nservers: []\n",
+      `http:\n    token: x # own\n    tokens:\n${lines("      ")}\n\n# servers\nservers: []\n`
+    ],
+    ["a section that ends the file", "http:\n  token: x", `http:\n  token: x\n  tokens:\n${lines("    ")}`],
+    ["a flow section", "http: { hosts: [a.example] }\n", `http: { hosts: [a.example], tokens: [${inFlow}] }\n`],
+    ["an empty list", "http:\n  tokens: [] # none\n", `http:\n  tokens: # none\n${lines("    ")}\n`],
+    [
+      "a list with others",
+      "http:\n  tokens:\n  - {name: B, token: b, role: operator} # second\n  hosts: []\n",
+      `http:\n  tokens:\n  - {name: B, token: b, role: operator} # second\n${lines("  ")}\n  hosts: []\n`
+    ],
+    ["JSON without the section", "{\"token\": \"x\"}\n", `{"token": "x", "http": { "tokens": [${asJson}] }}\n`],
+    ["an empty JSON object", "{}", `{"http": { "tokens": [${asJson}] }}`],
+    ["JSON with an empty section", "{\"http\": {}}", `{"http": { "tokens": [${asJson}] }}`],
+    ["JSON with a null section", "{\"http\": null}", `{"http": { "tokens": [${asJson}] }}`],
+    ["JSON with the section", "{\"http\": {\"hosts\": []}}", `{"http": {"hosts": [], "tokens": [${asJson}]}}`]
+  ]
+  it.each(cases)("are added to %s", (_, before, after) => {
+    const result = editList(before, "tokens", ListEdit.Add({ fields: token }))
+    expect(Option.getOrNull(result)).toBe(after)
+    const added: unknown = parse(Option.getOrThrow(result))
+    expect(added).toMatchObject({ http: { tokens: expect.arrayContaining([token]) } })
+  })
+
+  it.each([
+    ["a section of another kind", "http: 5\n"],
+    ["a list of another kind", "http:\n  tokens: 5\n"],
+    ["a section behind an alias", "x: &x {token: y}\nhttp: *x\n"],
+    ["a merged section", "x: &x {token: y}\nhttp: {<<: *x}\n"]
+  ])("leave %s alone or keep its content", (_, before) => {
+    const result = editList(before, "tokens", ListEdit.Add({ fields: token }))
+    if (Option.isSome(result)) expect(parse(result.value, { merge: true })).toMatchObject({ http: { tokens: [token] } })
+  })
+
+  it("are removed, and their neighbours stay", () => {
+    const text = "http:\n  tokens:\n    # first\n    - name: A\n      token: a\n    - {name: B}\n  hosts: []\n"
+    expect(Option.getOrNull(editList(text, "tokens", ListEdit.Remove({ index: 1 })))).toBe(
+      "http:\n  tokens:\n    # first\n    - name: A\n      token: a\n  hosts: []\n"
+    )
+    expect(Option.getOrNull(editList("http: {tokens: [{name: A}]}", "tokens", ListEdit.Remove({ index: 0 })))).toBe(
+      "http: {tokens: []}"
+    )
+    expect(editList("token: x\n", "tokens", ListEdit.Remove({ index: 0 }))).toEqual(Option.none())
   })
 })

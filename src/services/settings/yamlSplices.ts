@@ -1,5 +1,4 @@
-import { Array as Arr, Data, Either, Option, Predicate, Record as Rec } from "effect"
-import { isDeepStrictEqual } from "node:util"
+import { Array as Arr, Either, Option, Record as Rec } from "effect"
 import {
   type CST,
   isAlias,
@@ -17,7 +16,7 @@ import { parseYaml } from "../parsing.ts"
 // Offsets of nodes in the text of a parsed settings file.
 
 export type MapNode = YAMLMap.Parsed
-type SeqNode = YAMLSeq.Parsed
+export type SeqNode = YAMLSeq.Parsed
 export type PairNode = Pair<ParsedNode, ParsedNode | null>
 
 /** The entry of a map with this name. */
@@ -48,22 +47,22 @@ const startTokens = (list: SeqNode, item: ParsedNode) =>
   list.srcToken?.items.find(({ value }) => value !== undefined && value === item.srcToken)?.start
 
 /** Offset of the `-` of an item of a block list. */
-const findDash = (list: SeqNode, item: ParsedNode): Option.Option<number> =>
+export const findDash = (list: SeqNode, item: ParsedNode): Option.Option<number> =>
   offsetOf(startTokens(list, item), "seq-item-ind")
 
 /** Offset of the comma before an item of a flow list. */
-const findCommaBefore = (list: SeqNode, item: ParsedNode): Option.Option<number> =>
+export const findCommaBefore = (list: SeqNode, item: ParsedNode): Option.Option<number> =>
   offsetOf(startTokens(list, item), "comma")
 
 /** Offset of the comma after an item of a flow list. */
-const findCommaAfter = (list: SeqNode, item: ParsedNode): Option.Option<number> => {
+export const findCommaAfter = (list: SeqNode, item: ParsedNode): Option.Option<number> => {
   const items = list.srcToken?.items ?? []
   const index = items.findIndex(({ value }) => value !== undefined && value === item.srcToken)
   return index === -1 ? Option.none() : offsetOf(items[index + 1]?.start, "comma")
 }
 
 /** End offset of a node: a block scalar with its last line break, anything else before its trailing comment. */
-const findNodeEnd = (node: ParsedNode): number => {
+export const findNodeEnd = (node: ParsedNode): number => {
   if (!isCollection(node) || node.flow === true) return node.range[1]
   if (isSeq(node)) {
     const item = node.items.at(-1)
@@ -119,7 +118,7 @@ export const formatBlockFields = (fields: Fields, indent: string): ReadonlyArray
   Object.entries(fields).map(([name, value]) => `${indent}${name}: ${formatYamlScalar(value)}`)
 
 /** Offset of the start of the line at `offset`. */
-const findLineStart = (text: string, offset: number): number =>
+export const findLineStart = (text: string, offset: number): number =>
   offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1
 
 /** Offset of the next line, or the end of the text; `offset` itself at the start of a line. */
@@ -139,7 +138,7 @@ export const readIndent = (text: string, offset: number): Option.Option<string> 
 export const isOnOneLine = (text: string, start: number, end: number): boolean => !text.slice(start, end).includes("\n")
 
 /** The line break that is in use before `offset`, or else in the text. */
-const detectLineBreak = (text: string, offset: number): string => {
+export const detectLineBreak = (text: string, offset: number): string => {
   const newline = findLineStart(text, offset) === 0 ? text.indexOf("\n") : findLineStart(text, offset) - 1
   return text[newline - 1] === "\r" ? "\r\n" : "\n"
 }
@@ -176,101 +175,6 @@ export type Splices = Option.Option<ReadonlyArray<Splice>>
 /** Detects quoted names in a flow map: a file that is JSON must remain JSON. */
 export const isJson = (map: MapNode): boolean =>
   map.flow === true && map.items.some(({ key }) => isScalar(key) && key.type === "QUOTE_DOUBLE")
-
-const flowItem = (fields: Fields, json: boolean) => `{ ${formatFlowFields(fields, json)} }`
-
-const blockItem = (fields: Fields, indent: string, gap: string) =>
-  formatBlockFields(fields, `${indent} ${gap}`).map((line, index) =>
-    index === 0 ? `${indent}-${gap}${line.trimStart()}` : line
-  )
-
-/** Writes the first item below `servers:` and removes the value there. */
-const addFirst = (text: string, pair: PairNode, end: number, fields: Fields): Splices =>
-  Option.gen(function*() {
-    const indent = yield* readIndent(text, pair.key.range[0])
-    const colon = yield* Option.filter(findColon(pair), (at) => isOnOneLine(text, at, end))
-    const item = makeLineInsertion(text, findNextLine(text, end), blockItem(fields, `${indent}  `, " "))
-    return [item, { start: colon + 1, end, text: "" }]
-  })
-
-const addToFlow = (text: string, root: MapNode, pair: PairNode, list: SeqNode, fields: Fields): Splices => {
-  const [start, end] = list.range
-  const last = list.items.at(-1)
-  if (last !== undefined) {
-    const separator = Option.match(readIndent(text, last.range[0]), {
-      onNone: () => ", ",
-      onSome: (indent) => `,${detectLineBreak(text, last.range[0])}${indent}`
-    })
-    const json = isJson(root) || (isMap(last) && isJson(last))
-    return Option.some([makeInsertion(last.range[1], `${separator}${flowItem(fields, json)}`)])
-  }
-  const hasRoom = text.slice(start + 1, end - 1).trim() !== "" || isMarked(list)
-  return root.flow === true || hasRoom
-    ? Option.some([makeInsertion(start + 1, flowItem(fields, isJson(root)))])
-    : addFirst(text, pair, end, fields)
-}
-
-const addToBlock = (text: string, list: SeqNode, fields: Fields): Splices =>
-  Option.gen(function*() {
-    const last = yield* Option.fromNullable(list.items.at(-1))
-    const dash = yield* findDash(list, last)
-    const indent = yield* readIndent(text, dash)
-    const gap = isMap(last) && last.flow !== true ? text.slice(dash + 1, last.range[0]) : " "
-    // Comments right below the last server that are indented like its fields are its own.
-    const ownComment = new RegExp(`${indent} +#`, "y")
-    const isOwn = (at: number) => {
-      ownComment.lastIndex = at
-      return ownComment.test(text)
-    }
-    let at = findNextLine(text, findNodeEnd(last))
-    while (isOwn(at)) at = findNextLine(text, at + 1)
-    return [makeLineInsertion(text, at, blockItem(fields, indent, /^ +$/.test(gap) ? gap : " "))]
-  })
-
-/** Writes the whole setting `servers`; `end` is where a block map may be continued. */
-const addList = (text: string, root: MapNode, end: number, fields: Fields): Splices => {
-  if (root.flow === true) {
-    const last = root.items.at(-1)
-    const json = last === undefined || isJson(root)
-    const added = `${json ? quoteYaml("servers") : "servers"}: [${flowItem(fields, json)}]`
-    return Option.some([
-      last === undefined ? makeInsertion(root.range[0] + 1, added) : makeInsertion(findPairEnd(last), `, ${added}`)
-    ])
-  }
-  const first = root.items[0]
-  const indented = first === undefined ? Option.some("") : readIndent(text, first.key.range[0])
-  return Option.map(indented, (indent) => [
-    makeLineInsertion(text, end, [`${indent}servers:`, ...blockItem(fields, `${indent}  `, " ")])
-  ])
-}
-
-/** Appends a server to the list `servers` in the root map of a file. */
-const addServer = (text: string, root: MapNode, end: number, fields: Fields): Splices =>
-  Option.match(findPair(root, "servers"), {
-    onNone: () => addList(text, root, end, fields),
-    onSome: (pair) =>
-      Option.match(readWrittenValue(pair), {
-        onNone: () =>
-          Option.flatMap(findColon(pair), (colon) =>
-            root.flow === true
-              ? Option.some([makeInsertion(colon + 1, ` [${flowItem(fields, isJson(root))}]`)])
-              : addFirst(text, pair, colon + 1, fields)),
-        onSome: (list) => {
-          if (isSeq(list)) {
-            return list.flow === true ? addToFlow(text, root, pair, list, fields) : addToBlock(text, list, fields)
-          }
-          if (!isNull(list)) return Option.none()
-          const [start, end] = list.range
-          return root.flow === true
-            ? Option.some([{ start, end, text: `[${flowItem(fields, isJson(root))}]` }])
-            : addFirst(text, pair, end, fields)
-        }
-      })
-  })
-
-/** Adds the list `servers` with a first server to an empty file. */
-const addToNothing = (text: string, fields: Fields): Splices =>
-  Option.some([makeLineInsertion(text, text.length, ["servers:", ...blockItem(fields, "  ", " ")])])
 
 /** Replaces a value; keeps the line break at the end of a block scalar. */
 const inPlaceOf = (text: string, start: number, end: number, value: string): Splice => ({
@@ -310,8 +214,8 @@ const addFields = (text: string, item: MapNode, fields: Fields): Splices =>
     return [makeLineInsertion(text, findNextLine(text, findPairEnd(last)), formatBlockFields(fields, indent))]
   })
 
-/** Sets the fields of a server, or clears those that are `null`. */
-export const changeServer = (
+/** Sets fields of a map, or clears those that are `null`. */
+export const changeFields = (
   text: string,
   item: MapNode,
   fields: Readonly<Record<string, FieldValue | null>>
@@ -328,43 +232,6 @@ export const changeServer = (
   return Option.map(Option.all([atEnd, ...changed]), Arr.flatten)
 }
 
-const removeFromBlock = (text: string, list: SeqNode, item: ParsedNode): Splices =>
-  Option.map(
-    Option.filter(findDash(list, item), (dash) => Option.isSome(readIndent(text, dash))),
-    (dash) => [{ start: findLineStart(text, dash), end: findNextLine(text, findNodeEnd(item)), text: "" }]
-  )
-
-const removeFromFlow = (text: string, list: SeqNode, item: ParsedNode): Splices => {
-  const [start, end] = item.range
-  const after = findCommaAfter(list, item)
-  if (Option.isNone(after)) {
-    // If a comment stands between the preceding comma and the server, the comment and the comma are kept.
-    const before = Option.filter(findCommaBefore(list, item), (comma) => text.slice(comma + 1, start).trim() === "")
-    return Option.some([{ start: Option.getOrElse(before, () => start), end, text: "" }])
-  }
-  const rest = /[ \t]*/y
-  rest.lastIndex = after.value + 1
-  const behind = after.value + 1 + (rest.exec(text)?.[0].length ?? 0)
-  const ownLine = Option.isSome(readIndent(text, start)) && text.slice(behind, findNextLine(text, behind)).trim() === ""
-  return Option.some([
-    ownLine
-      ? { start: findLineStart(text, start), end: findNextLine(text, behind), text: "" }
-      : { start, end: behind, text: "" }
-  ])
-}
-
-/** Removes a server from the list. */
-const removeServer = (text: string, list: SeqNode, item: ParsedNode): Splices =>
-  list.flow === true ? removeFromFlow(text, list, item) : removeFromBlock(text, list, item)
-
-/** A change of the list `servers`. `index` counts its entries from 0; a field that is set to `null` is cleared. */
-export type ServerEdit = Data.TaggedEnum<{
-  Add: { readonly fields: Fields }
-  Change: { readonly index: number; readonly fields: Readonly<Record<string, FieldValue | null>> }
-  Remove: { readonly index: number }
-}>
-export const ServerEdit = Data.taggedEnum<ServerEdit>()
-
 /** Parses a settings file with the offsets of its tokens. */
 export const parseLossless = (text: string) =>
   Option.filterMap(Either.getRight(parseYaml(text, { keepSourceTokens: true })), ({ document }) =>
@@ -372,69 +239,7 @@ export const parseLossless = (text: string) =>
     document.warnings.some(({ code }) => code === "TAG_RESOLVE_FAILED") ? Option.none() : Option.some(document))
 /** A parsed settings file. */
 export type SettingsYaml = Option.Option.Value<ReturnType<typeof parseLossless>>
-type Document = SettingsYaml
-
-const splicesFor = (text: string, document: Document, edit: ServerEdit): Splices => {
-  const root = document.contents
-  const isEmpty = root === null || (isScalar(root) && root.value === null && root.source === "")
-  if (isEmpty && edit._tag === "Add") return addToNothing(text, edit.fields)
-  if (!isMap(root)) return Option.none()
-  if (edit._tag === "Add") return addServer(text, root, findContinuation(text, document, root), edit.fields)
-  return Option.gen(function*() {
-    const list = yield* Option.flatMap(
-      findPair(root, "servers"),
-      ({ value }) => isSeq(value) ? Option.some(value) : Option.none()
-    )
-    const item = yield* Arr.get(list.items, edit.index)
-    if (edit._tag === "Remove") return yield* removeServer(text, list, item)
-    return isMap(item) ? yield* changeServer(text, item, edit.fields) : yield* Option.none()
-  })
-}
 
 /** Offset at which the root map can be continued: the end of the text, or of the document. */
-export const findContinuation = (text: string, { directives }: Document, root: MapNode) =>
+export const findContinuation = (text: string, { directives }: SettingsYaml, root: MapNode) =>
   directives.docEnd ? findNextLine(text, findNodeEnd(root)) : text.length
-
-type Servers = ReadonlyArray<Readonly<Record<string, unknown>>>
-interface Content {
-  readonly rest: unknown
-  readonly servers: Servers
-}
-
-const isList = (value: unknown): value is Servers => Arr.isArray(value) && value.every(Predicate.isRecord)
-
-/** Content of a document; empty fields count as absent. */
-const contentOf = (document: Document): Option.Option<Content> =>
-  Option.gen(function*() {
-    const content: unknown = yield* Option.liftThrowable(() => document.toJS({ maxAliasCount: 100 }))()
-    if (content === null) return { rest: {}, servers: [] }
-    if (!Predicate.isRecord(content)) return yield* Option.none()
-    const { servers, ...rest } = content
-    const list = yield* Option.liftPredicate(servers ?? [], isList)
-    return { rest, servers: list.map(Rec.filter((value) => value !== null)) }
-  })
-
-const intended = ({ rest, servers }: Content, edit: ServerEdit): Content => ({
-  rest,
-  servers: ServerEdit.$match(edit, {
-    Add: ({ fields }) => [...servers, fields],
-    Change: ({ fields, index }) =>
-      servers.map((server, at) =>
-        at === index ? Rec.filter({ ...server, ...fields }, (value) => value !== null) : server
-      ),
-    Remove: ({ index }) => servers.filter((_, at) => at !== index)
-  })
-})
-
-/**
- * Adds, changes or removes one server in the text of a settings file and keeps all other bytes. The result is parsed
- * again to verify the edit. None if the layout of the text cannot be changed safely.
- */
-export const editServers = (text: string, edit: ServerEdit): Option.Option<string> =>
-  Option.gen(function*() {
-    const document = yield* parseLossless(text)
-    const before = yield* contentOf(document)
-    const result = spliceText(text, yield* splicesFor(text, document, edit))
-    const after = yield* Option.flatMap(parseLossless(result), contentOf)
-    return yield* Option.liftPredicate(result, () => isDeepStrictEqual(after, intended(before, edit)))
-  })
