@@ -18,6 +18,7 @@ import { serversCommands } from "./commands/servers.ts"
 import { agentCommand, completionsCommand, serviceCommands } from "./commands/service.ts"
 import { notifyCommands, settingsCommands } from "./commands/settings.ts"
 import { adoptionCommands, containersCommands, stacksCommands } from "./commands/stacks.ts"
+import { tokensCommands } from "./commands/tokens.ts"
 import { webhooksCommands } from "./commands/webhooks.ts"
 import { complete } from "./completion.ts"
 import { execCommands } from "./exec.ts"
@@ -132,6 +133,7 @@ export const berthCommand: CommandNode = defineCommandGroup(
     ...containersCommands,
     ...serversCommands,
     ...settingsCommands,
+    ...tokensCommands,
     ...applicationsCommands,
     ...routesCommands,
     ...webhooksCommands,

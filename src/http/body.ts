@@ -109,12 +109,17 @@ const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<stri
     return Effect.sync(stop)
   })
 
-/** Adds a lazily read `text` of at most `maxBytes` to a request; the body of a refused request is not read. */
+/**
+ * Adds a lazily read `text` of at most `maxBytes` to a request; the body of a refused request is not read.
+ * @param confirm refuses a request once its body is there, which may take minutes
+ */
 export const withBoundedText = (
   request: HttpServerRequest.HttpServerRequest,
-  maxBytes: number
+  maxBytes: number,
+  confirm: Effect.Effect<void, ApiError>
 ): Effect.Effect<HttpServerRequest.HttpServerRequest> =>
   readText(NodeHttpServerRequest.toIncomingMessage(request), maxBytes).pipe(
+    Effect.zipLeft(confirm),
     Effect.mapError((failure) =>
       failure instanceof ApiError
         ? failure

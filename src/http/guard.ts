@@ -32,6 +32,7 @@ import { BerthApi } from "./api/BerthApi.ts"
 import { describeBodyTooLong, maxBodyBytes, maxUnknownBodyBytes, withBoundedJson, withBoundedText } from "./body.ts"
 import { isLoopback } from "./listen.ts"
 import { buildErrorResponse, handleDefect, normalizeTarget, type RequestTarget } from "./requestTarget.ts"
+import { preflightResponse, withSecurityHeaders } from "./securityHeaders.ts"
 import { readSessionId, WrongTokens } from "./sessions.ts"
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
@@ -69,16 +70,22 @@ const callerOf = ([holder]: ReadonlyArray<NamedToken>): Option.Option<KnownCalle
 export const findTokenHolder = (given: string, tokens: AccessTokens): Option.Option<KnownCaller> =>
   callerOf(holders(tokens).filter(({ token }) => isSameSecret(given, token)))
 
-/** Holder of a session while its token is valid, with the current role of the token. */
+const isDigestOf = (tokenDigest: string) => (token: Redacted.Redacted) =>
+  digestSecret(Redacted.value(token)) === tokenDigest
+
+/**
+ * Holder of a session while its token is valid, with the current role of the token. A session of the private token is
+ * one of the service's own user, and only counts on this machine.
+ */
 const findSessionOwner = (
   { name, tokenDigest }: SessionOwner,
-  tokens: AccessTokens
-): Option.Option<KnownCaller> =>
-  callerOf(
-    holders(tokens).filter((holder) =>
-      holder.name === name && digestSecret(Redacted.value(holder.token)) === tokenDigest
-    )
-  )
+  tokens: AccessTokens,
+  fromHere: boolean
+): Option.Option<KnownCaller> => {
+  const isSame = isDigestOf(tokenDigest)
+  if (Option.exists(tokens.privateToken, isSame)) return fromHere ? Option.some(makeLocalCaller()) : Option.none()
+  return callerOf(holders(tokens).filter((holder) => holder.name === name && isSame(holder.token)))
+}
 
 /** Policy of the guard, from the settings. */
 export interface GuardPolicy extends AccessTokens {
@@ -286,83 +293,6 @@ export const CurrentPolicyLive = Layer.effect(
   })
 )
 
-const always = {
-  "x-content-type-options": "nosniff",
-  "cache-control": "no-store",
-  "cross-origin-resource-policy": "same-origin"
-}
-
-const scripts = /<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/gi
-
-/**
- * Content security policy that allows only the page's own scripts and connections to this service. The reference page
- * hashes with WebAssembly and stays empty without it: `wasm-unsafe-eval` allows that, but not `eval`.
- */
-export const buildContentSecurityPolicy = (html: string): string => {
-  const hashes = Array.from(
-    html.matchAll(scripts),
-    ([, script]) => `'sha256-${createHash("sha256").update(script ?? "").digest("base64")}'`
-  )
-  return [
-    "default-src 'none'",
-    `script-src ${hashes.length === 0 ? "'none'" : `${hashes.join(" ")} 'wasm-unsafe-eval'`}`,
-    "style-src 'unsafe-inline'",
-    "img-src 'self' data:",
-    "font-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'"
-  ].join("; ")
-}
-
-const policies = new WeakMap<Uint8Array, string>()
-const policyOf = (page: Uint8Array): string => {
-  const policy = policies.get(page) ?? buildContentSecurityPolicy(new TextDecoder().decode(page))
-  policies.set(page, policy)
-  return policy
-}
-
-/** Adds the headers of every answer, and those for a page or a listed origin. */
-const withSecurityHeaders = (
-  response: HttpServerResponse.HttpServerResponse,
-  origin: Option.Option<string>
-): HttpServerResponse.HttpServerResponse => {
-  const { body, headers } = response
-  const isPage = body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
-  return HttpServerResponse.setHeaders(response, {
-    ...always,
-    // The web page and its assets set their own cache control and content security policy.
-    "cache-control": headers["cache-control"] ?? always["cache-control"],
-    ...(isPage
-      ? {
-        "content-security-policy": headers["content-security-policy"] ?? policyOf(body.body),
-        "x-frame-options": "DENY"
-      }
-      : {}),
-    ...(Option.isSome(origin)
-      ? {
-        "access-control-allow-origin": origin.value,
-        "access-control-expose-headers": "berth-run, location, preference-applied, mcp-session-id",
-        "cross-origin-resource-policy": "cross-origin",
-        "vary": "Origin"
-      }
-      : {})
-  })
-}
-
-/** Response to the CORS preflight of a listed origin. */
-const preflightResponse = HttpServerResponse.empty({
-  status: 204,
-  headers: {
-    "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-    "access-control-allow-headers":
-      "content-type, authorization, prefer, idempotency-key, last-event-id, mcp-session-id, mcp-protocol-version, " +
-      "mcp-method, mcp-name",
-    "access-control-max-age": "600"
-  }
-})
-
 /** Interval between two authorizations of the caller of a streamed answer. */
 const judgedEvery = "2 seconds"
 
@@ -386,11 +316,18 @@ const whileAllowed = (
 const refused = (refusal: Pick<ApiError, "headers" | "message" | "status">) =>
   withSecurityHeaders(buildErrorResponse(refusal), Option.none())
 
+const lostRights = "The rights of this caller were reduced while the request arrived: nothing was changed"
+
 /** Finds the caller of the session in a request's cookie. */
-const sessionOf = (headers: Headers.Headers, policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
+const sessionOf = (
+  headers: Headers.Headers,
+  policy: GuardPolicy,
+  find: Sessions["Type"]["find"],
+  fromHere: boolean
+) =>
   Option.match(readSessionId(headers), {
     onNone: () => Effect.succeedNone,
-    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => findSessionOwner(session, policy)))
+    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => findSessionOwner(session, policy, fromHere)))
   })
 
 /** Adds a proof to every answer that this service has the private token, for programs of the same user. */
@@ -420,12 +357,13 @@ export const guard = HttpMiddleware.make((app) =>
     const policy = yield* CurrentPolicy
     const sessions = yield* Sessions
     const source = NodeHttpServerRequest.toIncomingMessage(request)
+    const fromHere = isLoopback(source.socket.localAddress ?? "")
     const judged = (policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
-      Effect.map(sessionOf(request.headers, policy, find), (session) =>
+      Effect.map(sessionOf(request.headers, policy, find, fromHere), (session) =>
         authorizeRequest({
           method: request.method,
           target: source.url ?? "",
-          fromHere: isLoopback(source.socket.localAddress ?? ""),
+          fromHere,
           rawHeaders: source.rawHeaders,
           session
         }, policy))
@@ -450,7 +388,13 @@ export const guard = HttpMiddleware.make((app) =>
     )
     const known = Effect.provideService(app, CurrentCaller, verdict.caller)
     const routed = request.modify({ url: verdict.target.url })
-    const read = withBoundedJson(yield* withBoundedText(routed, bodyLimitFor(verdict.target, verdict.caller)))
+    const confirm = Effect.gen(function*() {
+      const again = yield* judged(yield* policy.now, sessions.peek)
+      if (!again.allowed) return yield* new ApiError({ status: again.status, message: again.message })
+      if (!hasKeptRights(verdict.caller, again.caller)) return yield* new ApiError({ status: 403, message: lostRights })
+    })
+    const bodyLimit = bodyLimitFor(verdict.target, verdict.caller)
+    const read = withBoundedJson(yield* withBoundedText(routed, bodyLimit, confirm))
     return yield* Effect.provideService(known, HttpServerRequest.HttpServerRequest, read)
   }).pipe(HttpServerRequest.withMaxBodySize(Option.some(FileSystem.Size(maxBodyBytes))))
 )

@@ -34,7 +34,7 @@ import {
   ServersHandlers,
   StatsHandlers
 } from "./handlers/servers.ts"
-import { NotifyHandlers, SessionHandlers, SettingsHandlers } from "./handlers/session.ts"
+import { NotifyHandlers, SessionHandlers, SettingsHandlers, TokensHandlers } from "./handlers/session.ts"
 import { Pages } from "./pages.ts"
 import { ErrorsLive, findEndpoint } from "./requestTarget.ts"
 import { WrongTokensLive } from "./sessions.ts"
@@ -176,6 +176,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     LogsHandlers,
     ExecHandlers,
     SettingsHandlers,
+    TokensHandlers,
     DeployHandlers,
     BackupsHandlers,
     StacksHandlers,

@@ -203,6 +203,13 @@ export interface NamedToken {
 /** Name of the caller with `http.token`. */
 export const nameOfToken = "token"
 
+/** Name of an entry of `http.tokens`. */
+export const TokenName = Schema.String.pipe(Schema.filter((text) =>
+  text === nameOfToken
+    ? `must not be "${nameOfToken}": it is reserved for http.token`
+    : /^[^\s\p{C}](?:[^\p{C}]{0,98}[^\s\p{C}])?$/u.test(text) || "must be a name of up to 100 characters on one line"
+))
+
 /** The `http` settings: accepted tokens, and the hosts and origins accepted in addition to the service's own. */
 export interface GuardSettings {
   /** Operator's token, without a name of its own. */

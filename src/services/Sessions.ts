@@ -4,6 +4,12 @@ import { createHash, randomBytes } from "node:crypto"
 /** Lifetime of a session without requests, and in any case. */
 export const idleTime = Duration.hours(12)
 export const longestTime = Duration.days(7)
+/** Lifetime of a ticket, and the maximum number of unused ones. */
+export const ticketTime = Duration.minutes(1)
+const mostTickets = 20
+/** Prefix of tickets, which tells them from tokens. */
+export const ticketPrefix = "ticket_"
+
 /** Maximum number of sessions per token; opening another one closes the least recently used. */
 export const mostSessions = 50
 
@@ -35,6 +41,10 @@ export class Sessions extends Context.Tag("berth/Sessions")<Sessions, {
   /** Finds a session without extending it. */
   readonly peek: (id: string) => Effect.Effect<Option.Option<OpenSession>>
   readonly close: (id: string) => Effect.Effect<void>
+  /** Issues a ticket, which opens one session in place of a token. */
+  readonly issueTicket: (owner: SessionOwner) => Effect.Effect<string>
+  /** Redeems a ticket; none if it is unknown, expired or was redeemed already. */
+  readonly redeemTicket: (ticket: string) => Effect.Effect<Option.Option<SessionOwner>>
 }>() {}
 
 export const digestSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")
@@ -51,6 +61,7 @@ const shownOf = (session: Kept): OpenSession => ({
 export const SessionsLive: Layer.Layer<Sessions> = Layer.sync(Sessions, () => {
   // Ordered by last use, as a map keeps the order of insertion.
   const kept = new Map<string, Kept>()
+  const tickets = new Map<string, SessionOwner & { readonly expiresAt: number }>()
   const withNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
 
   const openAt = (key: string, now: number): Option.Option<Kept> => {
@@ -85,6 +96,22 @@ export const SessionsLive: Layer.Layer<Sessions> = Layer.sync(Sessions, () => {
         })
       }),
     peek: (id) => withNow((now) => Option.map(openAt(digestSecret(id), now), shownOf)),
-    close: (id) => Effect.sync(() => void kept.delete(digestSecret(id)))
+    close: (id) => Effect.sync(() => void kept.delete(digestSecret(id))),
+    issueTicket: ({ name, tokenDigest }) =>
+      withNow((now) => {
+        for (const [key, { expiresAt }] of tickets) if (expiresAt <= now) tickets.delete(key)
+        const [oldest] = tickets.keys()
+        if (tickets.size >= mostTickets && oldest !== undefined) tickets.delete(oldest)
+        const ticket = `${ticketPrefix}${randomBytes(32).toString("base64url")}`
+        tickets.set(digestSecret(ticket), { name, tokenDigest, expiresAt: now + Duration.toMillis(ticketTime) })
+        return ticket
+      }),
+    redeemTicket: (ticket) =>
+      withNow((now) => {
+        const key = digestSecret(ticket)
+        const found = Option.filter(Option.fromNullable(tickets.get(key)), ({ expiresAt }) => expiresAt > now)
+        tickets.delete(key)
+        return Option.map(found, ({ name, tokenDigest }) => ({ name, tokenDigest }))
+      })
   }
 })

@@ -1,12 +1,13 @@
 import { QueryClientProvider } from "@tanstack/react-query"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { queryClient } from "./service.ts"
+import { queryClient, redeemTicket } from "./service.ts"
 import { App, applyTheme } from "./shell/App.tsx"
 
 applyTheme()
 const root = document.getElementById("root")
-if (root !== null) {
+const show = () => {
+  if (root === null) return
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
@@ -15,3 +16,4 @@ if (root !== null) {
     </StrictMode>
   )
 }
+void redeemTicket().then(show)

@@ -7,7 +7,7 @@ import {
   useQueryClient,
   type UseQueryResult
 } from "@tanstack/react-query"
-import { Cause, Effect, Exit, Layer, ManagedRuntime, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Redacted, Stream } from "effect"
 import { useRef } from "react"
 import { Berth, BerthError, type Call, layer } from "../client/index.ts"
 import { type Overview, overviewMaxAgeMillis } from "../schema/overview.ts"
@@ -220,6 +220,26 @@ export const isStored = ({ source }: Pick<ListedSetting, "source">): boolean =>
 
 /** Fetches all settings, with the reason if the caller may not change them. */
 export const useSettings = (enabled = true) => useCall(["settings"], (berth) => berth.listSettings({}), { enabled })
+
+/** Fetches the names and roles of the tokens. */
+export const useTokens = () => useCall(["tokens"], (berth) => berth.listTokens({}))
+
+let ticketFailure: Error | undefined
+
+/** Reason why the address of this page has not logged in, if it should have. */
+export const readTicketFailure = (): Error | undefined => ticketFailure
+
+/** Logs in with the ticket in the address of the page, and takes it out of the address. */
+export const redeemTicket = async (): Promise<void> => {
+  const ticket = /^#(ticket_[\w-]{43})$/.exec(location.hash)?.[1]
+  if (ticket === undefined) return
+  history.replaceState(null, "", location.pathname + location.search)
+  try {
+    await call((berth) => berth.openSession({ payload: { token: Redacted.make(ticket) } }))
+  } catch (cause) {
+    ticketFailure = cause instanceof Error ? cause : undefined
+  }
+}
 
 /** Formats a count: `2 changes`, `1 change`. */
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>

@@ -1,5 +1,5 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Config, Effect, FiberRef, HashSet, Logger, LogLevel, Option } from "effect"
+import { Config, Effect, FiberRef, HashSet, Logger, LogLevel, Option, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { Berth } from "../../client/Berth.ts"
 import { quoteInput } from "../../schema/words.ts"
@@ -62,8 +62,30 @@ const openers: Readonly<Record<string, readonly [program: string, ...args: Reado
   win32: ["cmd", "/c", "start", ""]
 }
 
+/** Other users of this machine see the arguments of programs; elsewhere than on Linux the service cannot tell them. */
+const canPassTicket = process.platform === "linux"
+
+/**
+ * Address that logs the browser of the service's own user in, once; none where no token is needed, or none is to be had:
+ * the service is another machine's or another user's, or of an earlier version.
+ */
+const logInAddress = Effect.gen(function*() {
+  const { use, where } = yield* Berth
+  const { ticket } = yield* use((api) => api.issueTicket({}))
+  return ticket === null
+    ? Option.none()
+    : Option.some(`${where.replace(/\/$/, "")}/#${Redacted.value(ticket)}`)
+}).pipe(Effect.orElseSucceed(() => Option.none<string>()))
+
 const openCommand = defineLocalCommand(
-  { name: "open", summary: "Open the web page of the service in a browser.", examples: ["berth open"] },
+  {
+    name: "open",
+    summary: "Open the web page of the service in a browser, logged in.",
+    details:
+      "With tokens in the settings, the browser of this user is logged in by an address that works once, within a " +
+      "minute. With BERTH_NO_BROWSER=1 that address is printed only.",
+    examples: ["berth open"]
+  },
   { url: common.url, config: common.config },
   (input) =>
     withService(
@@ -75,12 +97,14 @@ const openCommand = defineLocalCommand(
           return yield* new Failed({ message: "No service runs with these settings: start one with berth serve" })
         }
         yield* use((api) => api.health({ urlParams: {} }))
-        yield* print(where)
         const [program, ...args] = openers[process.platform] ?? ["xdg-open"]
-        const isQuiet = yield* Effect.orElseSucceed(Config.string("BERTH_NO_BROWSER"), () => "")
-        if (isQuiet === "") {
+        const isQuiet = (yield* Effect.orElseSucceed(Config.string("BERTH_NO_BROWSER"), () => "")) !== ""
+        const address = Option.getOrElse(yield* logInAddress, () => where)
+        yield* print(isQuiet || !canPassTicket ? address : where)
+        if (!isQuiet) {
+          const opened = canPassTicket ? address : where
           yield* Effect.sync(() => {
-            const child = spawn(program, [...args, where], { stdio: "ignore", detached: true })
+            const child = spawn(program, [...args, opened], { stdio: "ignore", detached: true })
             child.on("error", () => undefined)
             child.unref()
           })

@@ -15,7 +15,7 @@ import { RoutesApi } from "./routes.ts"
 import { RunsApi } from "./runs.ts"
 import { ServersApi, StatsApi } from "./servers.ts"
 import { SessionApi } from "./session.ts"
-import { NotifyApi, SettingsApi } from "./settings.ts"
+import { NotifyApi, SettingsApi, TokensApi } from "./settings.ts"
 import { StacksApi } from "./stacks.ts"
 import { WebhooksApi } from "./webhooks.ts"
 
@@ -39,6 +39,7 @@ const api = HttpApi.make("berth")
   .add(RunsApi.middleware(KnownQuery).middleware(Allowed))
   .add(NotifyApi.middleware(KnownQuery).middleware(Allowed))
   .add(SettingsApi.middleware(KnownQuery).middleware(Allowed))
+  .add(TokensApi.middleware(KnownQuery).middleware(Allowed))
   .add(SessionApi.middleware(KnownQuery).middleware(Allowed))
   .addError(ApiErrorFromBody)
   .annotate(OpenApi.Title, "Berth")

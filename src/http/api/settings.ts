@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { NotifyTested } from "../../schema/notify.ts"
 import { SettingsChange, SettingsChanged, SettingsChangeQuery, SettingsList } from "../../schema/settingsList.ts"
+import { TokenAdded, TokenList, TokenRemoved, TokenRequest } from "../../schema/tokens.ts"
 import * as failures from "./annotations.ts"
 import { annotateFailures, forOperators, forViewers } from "./annotations.ts"
 
@@ -39,6 +40,48 @@ export class SettingsApi extends HttpApiGroup.make("settings", { topLevel: true 
   )
   .annotate(OpenApi.Title, "Settings")
   .annotate(OpenApi.Description, "The settings file: what it says, and changes of single settings.")
+{}
+
+const ofOwnUser = [403, "Only the user of the service's machine may change tokens."] as const
+
+/** Tokens that let callers in. */
+export class TokensApi extends HttpApiGroup.make("tokens", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listTokens", "/api/tokens").annotateContext(forViewers)
+      .annotateContext(annotateFailures(failures.settings))
+      .addSuccess(TokenList)
+      .annotate(OpenApi.Summary, "List tokens")
+      .annotate(OpenApi.Description, "The names and roles of the tokens that let callers in, without their values.")
+  )
+  .add(
+    HttpApiEndpoint.post("addToken", "/api/tokens").annotateContext(forOperators)
+      .annotateContext(
+        annotateFailures(failures.body, failures.settings, ofOwnUser, [409, "Another token has this name."])
+      )
+      .setPayload(TokenRequest)
+      .addSuccess(TokenAdded)
+      .annotate(OpenApi.Summary, "Add a token")
+      .annotate(
+        OpenApi.Description,
+        "Makes a token and adds it to http.tokens in the settings file. Its value is in this answer alone. With the " +
+          "first token every caller needs one: a page that adds it is logged in with it."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("removeToken", "/api/tokens/:name").annotateContext(forOperators)
+      .annotateContext(
+        annotateFailures(failures.noBody, failures.settings, ofOwnUser, [404, "http.tokens names no such token."])
+      )
+      .setPath(Schema.Struct({ name: Schema.String.annotations({ description: "The name of the token." }) }))
+      .addSuccess(TokenRemoved)
+      .annotate(OpenApi.Summary, "Remove a token")
+      .annotate(
+        OpenApi.Description,
+        "Takes a token out of http.tokens. Its callers are refused from then on, and its sessions end."
+      )
+  )
+  .annotate(OpenApi.Title, "Tokens")
+  .annotate(OpenApi.Description, "Tokens that let callers in.")
 {}
 
 /** Notifications. */

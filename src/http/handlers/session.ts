@@ -1,13 +1,16 @@
-import { HttpApiBuilder, HttpApp, HttpServerRequest, type HttpServerResponse } from "@effect/platform"
+import { type Headers, HttpApiBuilder, HttpApp, HttpServerRequest, type HttpServerResponse } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option, Redacted } from "effect"
 import { type SessionRequest, tokenRequired } from "../../schema/session.ts"
+import type { TokenRequest } from "../../schema/tokens.ts"
 import { CurrentCaller, makeLocalCaller } from "../../services/access/Caller.ts"
 import { isKnown } from "../../services/access/rights.ts"
 import { Notifier } from "../../services/notify/Notifier.ts"
-import { digestSecret, Sessions } from "../../services/Sessions.ts"
+import { digestSecret, type SessionOwner, Sessions, ticketPrefix } from "../../services/Sessions.ts"
 import { ApiError, orApiError } from "../api/annotations.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { CurrentPolicy, findTokenHolder, requiresToken } from "../guard.ts"
+import { CurrentPolicy, findTokenHolder, isSameSecret, requiresToken } from "../guard.ts"
+import { isOwnPeer } from "../ownPeer.ts"
 import { isSecure, readSessionId, withoutSession, withSession, WrongTokens } from "../sessions.ts"
 import { loadOnUse } from "../wire.ts"
 
@@ -17,6 +20,14 @@ const onTheWay = (change: (response: HttpServerResponse.HttpServerResponse) => H
 const headers = Effect.map(HttpServerRequest.HttpServerRequest, (request) => request.headers)
 const secure = Effect.map(headers, isSecure)
 const sessionId = Effect.map(headers, readSessionId)
+
+const bearerOf = ({ authorization }: Headers.Headers) => /^Bearer +([^ ].*)$/i.exec(authorization ?? "")?.[1]
+
+const ticketRefused =
+  "This log-in address was used already, is older than a minute, or was opened by another user or " +
+  "through a proxy: run berth open again on the service's machine, or log in with a token"
+
+const ticketForbidden = "Only programs of the service's own user on its machine get a log-in ticket"
 
 export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handlers) =>
   Effect.gen(function*() {
@@ -34,11 +45,35 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
           )
       })
 
+    const openFor = (owner: SessionOwner) =>
+      Effect.gen(function*() {
+        yield* closeCarried
+        const id = yield* sessions.open(owner)
+        yield* onTheWay(withSession(id, yield* secure))
+        return yield* endOf(Option.some(id))
+      })
+
+    /** Redeems a ticket for a browser of this process's user. */
+    const openWithTicket = (ticket: string) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        // Redeemed in any case: a ticket that another user has seen is worth nothing afterwards.
+        const owner = yield* sessions.redeemTicket(ticket)
+        const isOwn = yield* isOwnPeer(NodeHttpServerRequest.toIncomingMessage(request))
+        if (Option.isNone(owner) || !isOwn) {
+          yield* wrongTokens.throttle(request.remoteAddress)
+          return yield* new ApiError({ status: 401, message: ticketRefused })
+        }
+        const { name, role } = makeLocalCaller()
+        return { name, role, expiresAt: yield* openFor(owner.value) }
+      })
+
     const open = ({ token }: SessionRequest) =>
       Effect.gen(function*() {
         const policy = yield* current.now
         if (!requiresToken(policy)) return { ...makeLocalCaller(), expiresAt: null }
         const given = Redacted.value(token)
+        if (given.startsWith(ticketPrefix)) return yield* openWithTicket(given)
         const holder = findTokenHolder(given, policy)
         if (Option.isNone(holder)) {
           const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
@@ -47,14 +82,22 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
           return yield* new ApiError({ status: 401, message })
         }
         const { name, role } = holder.value
-        yield* closeCarried
-        const id = yield* sessions.open({ name, tokenDigest: digestSecret(given) })
-        yield* onTheWay(withSession(id, yield* secure))
-        return { name, role, expiresAt: yield* endOf(Option.some(id)) }
+        return { name, role, expiresAt: yield* openFor({ name, tokenDigest: digestSecret(given) }) }
       })
+
+    const issueTicket = Effect.gen(function*() {
+      const policy = yield* current.now
+      const given = bearerOf(yield* headers)
+      const own = Option.filter(policy.privateToken, (token) => given !== undefined && isSameSecret(given, token))
+      if (Option.isNone(own)) return yield* new ApiError({ status: 403, message: ticketForbidden })
+      if (!requiresToken(policy)) return { ticket: null }
+      const tokenDigest = digestSecret(Redacted.value(own.value))
+      return { ticket: Redacted.make(yield* sessions.issueTicket({ name: makeLocalCaller().name, tokenDigest })) }
+    })
 
     return handlers
       .handle("openSession", ({ payload }) => open(payload))
+      .handle("issueTicket", () => issueTicket)
       .handle("showSession", () =>
         Effect.gen(function*() {
           const { name, role } = yield* CurrentCaller
@@ -68,6 +111,31 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
           return { success: true as const }
         }))
   }))
+
+const loadTokens = () => import("../../pipelines/tokens.ts")
+
+/** Adds a token. A page without one has no rights after the first token, unless it is logged in with it. */
+const addTokenHandler = ({ payload }: { readonly payload: TokenRequest }) =>
+  Effect.gen(function*() {
+    const sessions = yield* Sessions
+    const current = yield* CurrentPolicy
+    const wasOpen = !requiresToken(yield* current.now)
+    const added = yield* orApiError(loadOnUse(loadTokens, ({ addToken }) => addToken(payload)))
+    if (wasOpen && bearerOf(yield* headers) === undefined) {
+      const tokenDigest = digestSecret(Redacted.value(added.token))
+      yield* onTheWay(withSession(yield* sessions.open({ name: added.name, tokenDigest }), yield* secure))
+    }
+    return added
+  })
+
+export const TokensHandlers = HttpApiBuilder.group(BerthApi, "tokens", (handlers) =>
+  handlers
+    .handle("listTokens", () => orApiError(loadOnUse(loadTokens, ({ listTokens }) => listTokens)))
+    .handle("addToken", addTokenHandler)
+    .handle(
+      "removeToken",
+      ({ path }) => orApiError(loadOnUse(loadTokens, ({ removeToken }) => removeToken(path.name)))
+    ))
 
 const loadChange = () => import("../../pipelines/settings.ts")
 const loadShow = () => import("../../pipelines/settings.ts")

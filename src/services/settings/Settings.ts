@@ -12,6 +12,7 @@ import type {
 } from "../../schema/servers.ts"
 import {
   type GuardSettings,
+  type Role,
   settingDefinitions,
   type SettingName,
   type SettingsError,
@@ -22,11 +23,14 @@ import {
 } from "../../schema/settings.ts"
 import type { Setting, SettingForbidden, SettingRefused } from "../../schema/settingsList.ts"
 import type { JumpRefused } from "../../schema/ssh.ts"
+import type { AccessToken, TokenNotFound, TokenTaken } from "../../schema/tokens.ts"
 import { type FindSetting, listSettingsProblems, type SettingsDocument } from "./document.ts"
-import { type makeServerReader, type makeTokenReader, type notifyTargetReader, shortestToken } from "./readLists.ts"
+import type { makeServerReader, notifyTargetReader } from "./readLists.ts"
+import { type makeTokenReader, shortestToken } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
 import type { SaveOptions } from "./serverWriter.ts"
 import type { SettingsStore } from "./SettingsFile.ts"
+import type { StoredNewToken } from "./tokenWriter.ts"
 import type { ChangedText } from "./values.ts"
 
 /** Problem of the settings file: one sentence with file, line and setting, and its fix. */
@@ -185,6 +189,12 @@ export interface SettingsFile extends SettingValues {
   readonly changeSettings: (
     changes: SettingChanges
   ) => Effect.Effect<ChangedText, SettingForbidden | SettingRefused | SettingsError>
+  /** The token of `http.token` and those of `http.tokens`, without their values. */
+  readonly tokens: Effect.Effect<ReadonlyArray<AccessToken>, SettingsError>
+  /** Adds a generated token to `http.tokens` and keeps all other bytes. */
+  readonly addToken: (name: string, role: Role) => Effect.Effect<StoredNewToken, TokenTaken | SettingsError>
+  /** Removes a token from `http.tokens`; true if the settings have none left. */
+  readonly removeToken: (name: string) => Effect.Effect<boolean, TokenNotFound | SettingsError>
   /** Id of the stored server with this id, or else with this name. */
   readonly serverId: (idOrName: string) => Effect.Effect<string, ServerUnresolved | SettingsError>
   /** The stored servers, without credentials. */

@@ -1,30 +1,26 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { randomUUID } from "node:crypto"
-import { parseHeaderList } from "../../schema/basics.ts"
 import type { NotifyTarget } from "../../schema/notify.ts"
 import { findServer, type ServerFields } from "../../schema/servers.ts"
 import {
   type GuardSettings,
-  secretSettings,
+  nameOfToken,
+  type Role,
   SettingMissing,
   type SettingsError,
-  SettingsInvalid,
-  type SettingsUnavailable
+  SettingsInvalid
 } from "../../schema/settings.ts"
+import { type AccessToken, afterLastToken } from "../../schema/tokens.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
 import { type JumpAddress, resolveJumpAddresses, resolveJumpRoute } from "../sshClient/jumpRoute.ts"
 import { type SettingsLocation, toSettingsLocation } from "./confirm.ts"
-import { containsReferences, type FindSetting, findWith, parseHttpSettings, type SettingsDocument } from "./document.ts"
-import {
-  makeServerReader,
-  makeTokenReader,
-  notifyTargetReader,
-  type PlacedServer,
-  type StoredServer
-} from "./readLists.ts"
+import { type FindSetting, findWith, parseHttpSettings, type SettingsDocument } from "./document.ts"
+import { makeServerReader, notifyTargetReader, type PlacedServer, type StoredServer } from "./readLists.ts"
+import { makeTokenReader } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
+import { makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
 import { isSame, type SaveOptions } from "./serverWriter.ts"
 import { makeFindings, Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
@@ -74,9 +70,7 @@ const closed = (open: GuardSettings = unguarded): GuardSettings => ({
   token: Option.some(Redacted.make(randomUUID()))
 })
 
-const lost =
-  "they required a token before, and name none now. Nobody is let in until they name one again, or Berth is " +
-  "restarted"
+const lost = `they required a token before, and name none now. ${afterLastToken}`
 
 /** The document, or its `http` settings alone if another part is invalid. */
 const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocument> =>
@@ -115,6 +109,26 @@ const makeGuard = (
         return kept
       })
 
+    /** The last settings without the tokens that the document no longer has. */
+    const orStillNamed = (document: SettingsDocument) =>
+      Effect.gen(function*() {
+        const earlier = yield* Ref.get(last)
+        if (Option.isNone(earlier)) return closed()
+        const general = yield* Effect.either(find(document, "http.token"))
+        const kept: GuardSettings = {
+          ...earlier.value,
+          token: Option.filter(earlier.value.token, (token) =>
+            Either.match(general, {
+              onLeft: () => true,
+              onRight: Option.exists((now) => Redacted.value(now) === Redacted.value(token))
+            })),
+          tokens: yield* tokens.unlessRemoved(earlier.value.tokens, document.tokens)
+        }
+        const now = wantsToken(kept) ? kept : closed(kept)
+        yield* Ref.set(last, Option.some(now))
+        return now
+      })
+
     const readFrom = (document: SettingsDocument) =>
       Effect.all({
         token: find(document, "http.token"),
@@ -123,7 +137,7 @@ const makeGuard = (
         origins: Effect.map(find(document, "http.origins"), Option.getOrElse(() => unguarded.origins))
       }).pipe(
         Effect.flatMap(keep),
-        Effect.catchAll((error) => Effect.zipRight(complain(error.message), orLast(closed)))
+        Effect.catchAll((error) => Effect.zipRight(complain(error.message), orStillNamed(document)))
       )
 
     const readSnapshot = (snapshot: Snapshot) =>
@@ -155,121 +169,6 @@ const makeNotifyTargets = (
       Effect.orElse(() => Ref.get(last))
     ))
 
-type Secrets = ReadonlyArray<Redacted.Redacted>
-
-/** Password in the address of a database, as written and decoded: an error message may repeat either. */
-const passwordsIn = (address: Redacted.Redacted): Secrets => {
-  const written = /^[^:]+:\/\/[^:@/]*:([^@/]+)@|[?&]password=([^&]+)/.exec(Redacted.value(address))
-  const password = written?.[1] ?? written?.[2]
-  if (password === undefined) return []
-  const meant = new URLSearchParams(`p=${password.replaceAll("+", "%2B")}`).get("p")
-  return [password, meant ?? password].map((text) => Redacted.make(text))
-}
-
-/** The values of a list of headers, and the credentials in them without their scheme. */
-const valuesIn = (headers: Redacted.Redacted): Secrets =>
-  Object.values(parseHeaderList(Redacted.value(headers))).flatMap((value) =>
-    [value, value.replace(/^\S+ /, "")].map((text) => Redacted.make(text))
-  )
-
-interface Read {
-  /** Cache key; absent if the document contains references, whose values may change independently. */
-  readonly document: SettingsDocument | undefined
-  readonly secrets: Secrets
-}
-
-const nothing: Read = { document: undefined, secrets: [] }
-
-const areSame = (one: Secrets, other: Secrets) =>
-  one.length === other.length &&
-  one.map(Redacted.value).join("\0") === other.map(Redacted.value).join("\0")
-
-/**
- * Every secret of the file that can be read. Returns the same list object while the secrets are unchanged, so that
- * derived values can be cached. While the file cannot be read, the last secrets stay in use.
- */
-const makeSecrets = (
-  current: Effect.Effect<Snapshot, SettingsUnavailable>,
-  find: FindSetting,
-  servers: ReturnType<typeof makeServerReader>,
-  tokens: ReturnType<typeof makeTokenReader>,
-  targets: ReturnType<typeof notifyTargetReader>
-): Effect.Effect<Effect.Effect<Secrets>> =>
-  Effect.gen(function*() {
-    const last = yield* Ref.make(nothing)
-
-    const readFrom = (document: SettingsDocument) =>
-      Effect.gen(function*() {
-        const named = yield* Effect.forEach(
-          secretSettings,
-          (name) => Effect.map(Effect.option(find(document, name)), Option.flatten)
-        )
-        const ofServers = yield* Effect.forEach(document.servers, (stored, index) => servers.secrets({ stored, index }))
-        const passwords = yield* Effect.map(
-          Effect.option(find(document, "state.url")),
-          (url) => Option.match(Option.flatten(url), { onNone: () => [], onSome: passwordsIn })
-        )
-        const headers = yield* Effect.option(find(document, "telemetry.headers"))
-        return [
-          ...named.flatMap(Option.toArray),
-          ...passwords,
-          ...Option.match(Option.flatten(headers), { onNone: () => [], onSome: valuesIn }),
-          ...ofServers.flat(),
-          ...yield* tokens.secrets(document.tokens),
-          ...yield* targets.secrets(document.targets)
-        ]
-      })
-
-    return Effect.gen(function*() {
-      const before = yield* Ref.get(last)
-      const now = yield* Effect.option(Effect.flatMap(current, ({ document }) => document))
-      if (Option.isNone(now) || now.value === before.document) return before.secrets
-      const found = yield* readFrom(now.value)
-      const secrets = areSame(before.secrets, found) ? before.secrets : found
-      yield* Ref.set(last, { document: containsReferences(now.value) ? undefined : now.value, secrets })
-      return secrets
-    })
-  })
-
-/** Bounds the memory of a service that resolves changing secrets for months. */
-const mostRemembered = 2_000
-
-interface Joined {
-  readonly stored: Secrets
-  readonly remembered: Secrets
-  readonly all: Secrets
-}
-
-/**
- * Adds secrets that programs have resolved to those of the settings, so that every door scrubs them. A program's output is
- * not in the file, so nothing else knows these values.
- */
-const makeRememberedSecrets = (
-  stored: Effect.Effect<Secrets>
-): Effect.Effect<Pick<Settings["Type"], "rememberSecrets" | "secrets">> =>
-  Effect.gen(function*() {
-    const remembered = yield* Ref.make<Secrets>([])
-    const last = yield* Ref.make<Joined>({ stored: [], remembered: [], all: [] })
-    return {
-      rememberSecrets: (values) =>
-        Ref.update(remembered, (before) => {
-          const known = new Set(before.map(Redacted.value))
-          const added = values.filter((value) => !known.has(Redacted.value(value)))
-          return added.length === 0 ? before : [...before, ...added].slice(-mostRemembered)
-        }),
-      // The same object until one of both changes: forms of the secrets are cached by list.
-      secrets: Effect.gen(function*() {
-        const [ofFile, others] = [yield* stored, yield* Ref.get(remembered)]
-        if (others.length === 0) return ofFile
-        const before = yield* Ref.get(last)
-        if (before.stored === ofFile && before.remembered === others) return before.all
-        const all = [...ofFile, ...others]
-        yield* Ref.set(last, { stored: ofFile, remembered: others, all })
-        return all
-      })
-    }
-  })
-
 /** Implements the settings over a store of their text. */
 export const makeSettings = (store: SettingsStore) =>
   Effect.gen(function*() {
@@ -298,6 +197,10 @@ export const makeSettings = (store: SettingsStore) =>
             (change) => Effect.flatMap(rights, ({ permitChange }) => permitChange(change))
           )
       )
+    )
+    const tokenWriter = Effect.map(
+      Effect.promise(() => import("./tokenWriter.ts")),
+      ({ makeTokenWriter }) => makeTokenWriter(store, tokens)
     )
     const values = Effect.promise(() => import("./values.ts"))
     const single = Effect.map(values, ({ makeSettingWriter }) => makeSettingWriter(store))
@@ -372,9 +275,27 @@ export const makeSettings = (store: SettingsStore) =>
       changeSettings: Effect.fn("Settings.changeSettings")((changes: SettingChanges) =>
         Effect.flatMap(single, ({ save }) => save(changes))
       ),
+      tokens: Effect.gen(function*() {
+        const written = yield* document
+        const general = yield* Effect.either(findIn(written, "http.token"))
+        const problem = Either.match(general, { onLeft: ({ message }) => message, onRight: () => null })
+        const ofSetting: AccessToken = { name: nameOfToken, role: "operator", setting: "http.token", problem }
+        return [
+          ...(written.settings["http.token"] === undefined ? [] : [ofSetting]),
+          ...yield* tokens.listed(written.tokens)
+        ]
+      }).pipe(Effect.withSpan("Settings.tokens")),
+      addToken: Effect.fn("Settings.addToken")((name: string, role: Role) =>
+        Effect.flatMap(tokenWriter, ({ add }) => add(name, role))
+      ),
+      removeToken: Effect.fn("Settings.removeToken")((name: string) =>
+        Effect.flatMap(tokenWriter, ({ remove }) => remove(name))
+      ),
       serverId: Effect.fn("Settings.serverId")(function*(idOrName: string) {
         const { servers: stored } = yield* document
-        if (Option.isSome(yield* servers.withId(stored, idOrName))) return idOrName
+        if (Option.isSome(yield* servers.withId(stored, idOrName))) {
+          return idOrName
+        }
         return (yield* findServer(yield* servers.named(stored), idOrName)).id
       }),
       servers: Effect.flatMap(

@@ -9,14 +9,13 @@ import {
 } from "../../schema/settings.ts"
 import {
   readStoredTargets,
-  readStoredTokens,
   type RequiredField,
   type ServerField,
   serverFields,
   type StoredNotifyTarget,
-  type StoredServer,
-  type StoredToken
+  type StoredServer
 } from "./readLists.ts"
+import { readStoredTokens, type StoredToken } from "./readTokens.ts"
 import {
   checkEntry,
   type CheckResult,

@@ -5,6 +5,7 @@ import type { ListedSetting, SettingJson, SettingsChanged } from "../../schema/s
 import { Diff } from "../projects/plan/rows.tsx"
 import { call, isStored, useSettings } from "../service.ts"
 import { Button, Failure, Field, Head, Panel, Waiting } from "../ui/components.tsx"
+import { TokensPanel } from "./Tokens.tsx"
 
 /** Group of settings, selected by the prefixes of their names. */
 export interface SettingGroup {
@@ -289,6 +290,7 @@ export const SettingsScreen = () => {
             <SettingsForm label={group.title} settings={filterByGroup(group, data.settings)} />
           </Panel>
         ))}
+      {data === undefined ? null : <TokensPanel />}
     </div>
   )
 }

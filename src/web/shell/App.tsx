@@ -15,6 +15,7 @@ import {
   call,
   notifySessionEnded,
   queryClient,
+  readTicketFailure,
   ServiceFailure,
   subscribeSessionEnded,
   useHeartbeat,
@@ -267,7 +268,7 @@ const BusyTab = () => {
 /** Log-in form for the token that the settings require. */
 const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
   const [token, setToken] = useState("")
-  const [failure, setFailure] = useState<Error>()
+  const [failure, setFailure] = useState<Error | undefined>(readTicketFailure)
   const [busy, setBusy] = useState(false)
   const logIn = async (event: FormEvent) => {
     event.preventDefault()
@@ -289,7 +290,7 @@ const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
           <h1>Log in</h1>
           <Field
             label="Token"
-            help="It stands in berth.yaml, under http.token or http.tokens. This page does not keep it."
+            help="An operator of the service makes one: berth token add. On its machine, berth open logs in without one. This page does not keep it."
           >
             <input
               type="password"

@@ -267,7 +267,7 @@ describe("SettingsLive", () => {
             yield* fs.remove(file)
             expect(token(yield* settings.guard)?.length).toBeGreaterThan(30)
           }))
-          expect(warnings.filter((line) => line.includes("Nobody is let in"))).toHaveLength(1)
+          expect(warnings.filter((line) => line.includes("only commands of this user on this machine"))).toHaveLength(1)
           yield* write(`http: { ${tokens} }\n`)
           expect(yield* settings.guard).toEqual(before)
         }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import { buildContentSecurityPolicy } from "../../src/http/guard.ts"
+import { buildContentSecurityPolicy } from "../../src/http/securityHeaders.ts"
 
 const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 const rest = "style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +

@@ -1,8 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Either, Redacted } from "effect"
+import { Effect, Either, Option, Redacted } from "effect"
 import { it } from "vitest"
-import { parseSettingsDocument } from "../../../../src/services/settings/document.ts"
-import { localSettings, settingsWorkshop, withEnv } from "../../../fixtures/settingsIn.ts"
+import { parseSettingsDocument } from "../../../src/services/settings/document.ts"
+import { localSettings, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
 
 const problemOf = (text: string) =>
   Either.match(parseSettingsDocument("f", text), { onLeft: ({ message }) => message, onRight: () => "none" })
@@ -46,11 +46,33 @@ describe("http.tokens", () => {
         expect((yield* settings.guard).token._tag).toBe("Some")
         expect(yield* asBob(known)).toEqual(both)
         expect((yield* asBob(settings.secrets)).map(Redacted.value)).toEqual(["aaaa", "secret-of-bob"])
-        // A broken file, and two that turn out to be the same, leave those who were known.
+        // A broken file leaves those who were known, and so do two that turn out to be the same, but for the value that
+        // stands there no longer.
         yield* write("http: [\n")
         expect(yield* asBob(known)).toEqual(both)
         yield* write(tokens)
-        expect(yield* withEnv({ BOB: "aaaa" })(known)).toEqual(both)
+        expect(yield* asBob(known)).toEqual(both)
+        expect(yield* withEnv({ BOB: "aaaa" })(known)).toEqual(["ann viewer aaaa"])
+      }))
+
+    it.scoped("that are removed let nobody in, also while another one cannot be resolved", () =>
+      Effect.gen(function*() {
+        const bob = "    - { name: bob, token: \"${env:BOB}\", role: operator }\n"
+        const cid = "    - { name: cid, token: cccc, role: operator }\n"
+        const { settings, write } = yield* settingsWorkshop(`http:\n  token: general\n  tokens:\n${bob}${cid}`)
+        const known = Effect.map(settings.guard, ({ token, tokens }) => [
+          ...Option.toArray(token).map(Redacted.value),
+          ...tokens.map(({ name, token }) => `${name} ${Redacted.value(token)}`)
+        ])
+        expect(yield* withEnv({ BOB: "bbbb" })(known)).toEqual(["general", "bob bbbb", "cid cccc"])
+        expect(yield* known).toEqual(["general", "bob bbbb", "cid cccc"])
+        yield* write(`http:\n  tokens:\n${bob}    - { name: cid, token: dddd, role: operator }\n`)
+        expect(yield* known).toEqual(["bob bbbb"])
+        yield* write(`http:\n  tokens:\n${bob}`)
+        expect(yield* known).toEqual(["bob bbbb"])
+        yield* write("http:\n  token: \"${env:NONE}\"\n")
+        const [closed = "", ...others] = yield* known
+        expect([closed.length > 30, others]).toEqual([true, []])
       }))
   })
 })
