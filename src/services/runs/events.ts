@@ -313,6 +313,8 @@ const pauseMillis = 100
 export interface OutputLog {
   /** @param dropped number of lines dropped before this text */
   readonly add: (stream: OutputStream, text: string, dropped?: number) => Effect.Effect<void>
+  /** Publishes everything that waits: an event that follows it must not arrive before it. */
+  readonly publish: Effect.Effect<void>
   /** Publishes and stores everything that waits. */
   readonly flush: Effect.Effect<void>
 }
@@ -323,6 +325,8 @@ export const makeOutputLog = (
 ): Effect.Effect<OutputLog> =>
   Effect.sync(() => {
     const latest = makeLatestOutput(mostWaiting)
+    // Output that one fiber has taken is published before another fiber goes on.
+    const turn = Effect.unsafeMakeSemaphore(1)
     let size = 0
     let waiting: ReadonlyArray<RunEvent> = []
     let publishedAt = -pauseMillis
@@ -334,16 +338,15 @@ export const makeOutputLog = (
       return events.length === 0 ? Effect.void : store(events)
     })
     const publishEvent = (name: "dropped" | "output", data: unknown, lines: number) =>
-      Effect.gen(function*() {
-        const event = yield* log.add(name, data, lines)
+      Effect.map(log.add(name, data, lines), (event) => {
         if (size >= mostStored) return
         size += event.data.length
         waiting = [...waiting, event]
-        if (waiting.length >= batchSize) yield* storeWaiting
       })
     const publishDropped = (lines: number) => lines > 0 ? publishEvent("dropped", { lines }, lines) : Effect.void
-    const publish = Effect.gen(function*() {
+    const publish = turn.withPermits(1)(Effect.gen(function*() {
       const { dropped, pieces } = latest.take()
+      if (dropped === 0 && pieces.length === 0) return
       publishedAt = yield* Clock.currentTimeMillis
       yield* publishDropped(dropped)
       for (const { stream, text } of pieces) {
@@ -352,13 +355,18 @@ export const makeOutputLog = (
           yield* publishEvent("output", { stream, text: part }, countLines(part))
         }
       }
-    })
+    }))
+    // Stores after the turn, so that a slow store delays no step.
+    const publishAndStore = Effect.zipRight(
+      publish,
+      Effect.suspend(() => waiting.length >= batchSize ? storeWaiting : Effect.void)
+    )
     const publishSoon = Effect.gen(function*() {
       if (isDue) return
       isDue = true
       const publishLater = Effect.suspend(() => {
         isDue = false
-        return publish
+        return publishAndStore
       })
       yield* Effect.forkDaemon(Effect.delay(publishLater, pauseMillis))
     })
@@ -368,8 +376,9 @@ export const makeOutputLog = (
           if (dropped > 0) yield* Effect.zipRight(publish, publishDropped(dropped))
           latest.add({ stream, text })
           const now = yield* Clock.currentTimeMillis
-          yield* now - publishedAt >= pauseMillis ? publish : publishSoon
+          yield* now - publishedAt >= pauseMillis ? publishAndStore : publishSoon
         }),
+      publish,
       flush: Effect.zipRight(publish, storeWaiting)
     }
   })

@@ -178,8 +178,10 @@ const makeLiveSteps = (
     const keeper = (workflow: Context.Context<WorkflowEngine | WorkflowInstance>): StepStore => ({
       run: id,
       initial: start.steps,
+      // The last lines of a step's program are published before its end.
       onChange: (steps) =>
-        Ref.updateAndGet(current, (run) => ({ ...run, steps })).pipe(
+        output.publish.pipe(
+          Effect.zipRight(Ref.updateAndGet(current, (run) => ({ ...run, steps }))),
           Effect.flatMap((run) => log.add("run", run)),
           Effect.zipRight(writer.saveSoon(id))
         ),

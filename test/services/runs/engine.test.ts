@@ -20,6 +20,7 @@ import { runLimit } from "../../../src/schema/basics.ts"
 import { type Run, type RunKind, RunStoreUnavailable } from "../../../src/schema/runs.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { runsLayer } from "../../../src/services/runs/engine.ts"
+import { emitOutput } from "../../../src/services/runs/events.ts"
 import { RunRequest, Runs, type RunSpec } from "../../../src/services/runs/Runs.ts"
 import { executeDurableStep, executeStep, Steps } from "../../../src/services/runs/Steps.ts"
 import { RunHistory, type RunOwnership, type RunStore, runStoreLayer } from "../../../src/services/runs/store.ts"
@@ -413,6 +414,33 @@ describe("Runs", () => {
         expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ state: "succeeded" })
         expect(texts(yield* watch())).toEqual(["run", "end"])
         yield* Fiber.interrupt(never)
+      }))
+
+    test.effect("tells the last lines of a step's program before the end of the step, also one without a line break", () =>
+      Effect.gen(function*() {
+        const runs = yield* Runs
+        const gate = yield* Deferred.make<void>()
+        const built = Effect.gen(function*() {
+          const lines = yield* emitOutput("stdout")
+          for (const text of ["one\n", "two\nthree\n", "the end"]) yield* lines.emit(text)
+          yield* lines.end
+        })
+        const program = Effect.zipRight(Deferred.await(gate), executeStep("build", built, () => "built"))
+        const fiber = yield* Effect.fork(runs.run(spec("build"), program))
+        yield* settle
+        const watcher = yield* Effect.fork(
+          Effect.flatMap(runs.events(yield* newestId, Option.none()), Stream.runCollect)
+        )
+        yield* settle
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(fiber)
+        const events = [...yield* Fiber.join(watcher)].map(({ data, event }) => [event, data] as const)
+        expect(events.flatMap(([event, data]) => event === "output" ? [JSON.parse(data).text] : [])).toEqual([
+          "one\n",
+          "two\nthree\nthe end"
+        ])
+        const isDone = ([, data]: readonly [string, string]) => data.includes(`"status":"done"`)
+        expect(events.findIndex(isDone)).toBeGreaterThan(events.findLastIndex(([event]) => event === "output"))
       }))
 
     test.effect("goes on when the caller goes away, however early", () =>

@@ -40,6 +40,20 @@ describe("the output of a run", () => {
       expect((yield* told).length - 3).toBeLessThanOrEqual(11)
     }))
 
+  it.effect("is told at once where another event must follow it, and stored later", () =>
+    Effect.gen(function*() {
+      const { kept, output, told } = yield* recorder
+      for (const line of ["one\n", "two\n"]) yield* output.add("stdout", line)
+      expect(yield* told).toHaveLength(1)
+      yield* output.publish
+      expect((yield* told).at(-1)).toEqual({ stream: "stdout", text: "two\n" })
+      expect(yield* kept).toEqual([])
+      yield* TestClock.adjust("100 millis")
+      expect(yield* told).toHaveLength(2)
+      yield* output.flush
+      expect(yield* kept).toHaveLength(2)
+    }))
+
   it.effect("is told ten times a second too where the streams change from line to line", () =>
     Effect.gen(function*() {
       const { output, told } = yield* recorder
