@@ -279,6 +279,25 @@ export const resolveProject = (
     })
   })
 
+/**
+ * Reference to a project in a suggested command: its name if `resolveProject` finds this project by it, else its path. A
+ * name that begins with a hyphen would be read as an option.
+ */
+export const formatProjectReference = (
+  projects: ReadonlyArray<Pick<LocalProject, "name" | "path">>,
+  path: string
+): string => {
+  const name = projects.find((project) => project.path === path)?.name
+  if (name === undefined || name.startsWith("-") || isPath(name)) return path
+  return projects.filter((project) => project.name === name).length === 1 ? name : path
+}
+
+/** Reference to a project in a suggested command; its path if the projects cannot be listed. */
+export const referToProject = (path: string): Effect.Effect<string, never, Berth> =>
+  Effect.flatMap(Berth, ({ use }) => use((api) => api.listProjects({}))).pipe(
+    Effect.match({ onFailure: () => path, onSuccess: (projects) => formatProjectReference(projects, path) })
+  )
+
 const isProjectHere = Effect.promise(() =>
   readdir(process.cwd()).then(
     (names) => [containerConfigName, ...composeFileNames].some((name) => names.includes(name)),

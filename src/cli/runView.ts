@@ -3,7 +3,7 @@ import { Berth } from "../client/Berth.ts"
 import type { RunEvent } from "../client/streams.ts"
 import { listRemedies, type Remedy, remedyWords, type Run, type RunAhead, type RunStep } from "../schema/runs.ts"
 import { formatBytes, formatRoundDuration } from "../schema/words.ts"
-import { suggestCommand } from "./options.ts"
+import { referToProject, suggestCommand } from "./options.ts"
 import {
   describeDropped,
   escapeInline,
@@ -226,10 +226,15 @@ const names = { log: "logs", releases: "rollback", changes: "diff", again: "depl
 /** Remedies that need the files of the project; the others need only the server. */
 const needsProject: ReadonlySet<Remedy> = new Set(["changes", "again"])
 
-const commandFor = (remedy: Remedy, { projectPath, serverId }: Run["subject"], place: string): string | undefined => {
+const commandFor = (
+  remedy: Remedy,
+  serverId: string | undefined,
+  project: string | undefined,
+  place: string
+): string | undefined => {
   if (remedy === "server") return serverId === undefined ? undefined : `berth server test ${quoteShellWord(serverId)}`
-  if (projectPath === undefined && (needsProject.has(remedy) || place === "")) return undefined
-  return `berth ${names[remedy]}${projectPath === undefined ? "" : ` ${quoteShellWord(projectPath)}`}${place}`
+  if (project === undefined && (needsProject.has(remedy) || place === "")) return undefined
+  return `berth ${names[remedy]}${project === undefined ? "" : ` ${quoteShellWord(project)}`}${place}`
 }
 
 /** Formats the commands that fix an unsuccessful run. */
@@ -237,9 +242,11 @@ export const suggestRemedyCommands = (run: Run): Effect.Effect<ReadonlyArray<str
   Effect.gen(function*() {
     const remedies = listRemedies(run)
     if (remedies.length === 0) return []
+    const { projectPath, serverId } = run.subject
     const place = yield* locationOptions(run.subject)
+    const project = projectPath === undefined ? undefined : yield* referToProject(projectPath)
     const lines = yield* Effect.forEach(remedies, (remedy) => {
-      const command = commandFor(remedy, run.subject, place)
+      const command = commandFor(remedy, serverId, project, place)
       return command === undefined
         ? Effect.succeed([])
         : Effect.map(suggestCommand(command), (suggested) => [`  ${remedyWords[remedy]}: ${suggested}`])

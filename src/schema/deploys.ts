@@ -40,6 +40,10 @@ export const DeployResult = Schema.Struct({
   message: text("Outcome in words, and what to look at where it is not well."),
   urls: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
     description: "Links to the ports that a deployed project publishes; absent where there are none."
+  }),
+  isFirst: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description:
+      "True when an unhealthy version stays and the server has no other release to roll back to; absent otherwise."
   })
 }).annotations({ identifier: "DeployResult" })
 export interface DeployResult extends Schema.Schema.Type<typeof DeployResult> {}

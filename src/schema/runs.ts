@@ -250,9 +250,9 @@ export const listRemedies = (run: Ended): ReadonlyArray<Remedy> => {
       return run.kind === "deploy" ? ["changes", ...again] : run.kind === "rollback" ? ["releases"] : []
     case "server":
       return ["server", ...again]
-    // The unhealthy version still runs and can be replaced by an earlier one.
+    // The unhealthy version still runs, and an earlier one can replace it unless there is none.
     case "kept":
-      return ["log", "releases", ...again]
+      return readField(run.result, "isFirst") === true ? ["log", ...again] : ["log", "releases", ...again]
     case "gone":
       return ["log", ...again]
   }

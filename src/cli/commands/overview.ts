@@ -11,7 +11,7 @@ import {
   toProjectState
 } from "../../schema/overview.ts"
 import { formatServerReference } from "../../schema/servers.ts"
-import { defineServiceCommand } from "../options.ts"
+import { defineServiceCommand, formatProjectReference } from "../options.ts"
 import { escapeInline, exitCodes, formatTable, makeStyler, quoteShellWord, Screen, wrapText } from "../output.ts"
 import { formatRunLabel } from "../runView.ts"
 
@@ -62,16 +62,18 @@ const commandFor = ({ projects, servers }: Overview) =>
       const server = project?.servers.find((stack) => stack.serverId === serverId)
       if (project === undefined || server === undefined || project.state === "unknown") return ""
       const verb = project.state === "stopped" ? "start" : "logs"
-      if (environment !== undefined) return `berth ${verb} ${quoteShellWord(name)} --env ${quoteShellWord(environment)}`
+      const named = quoteShellWord(formatProjectReference(projects, project.path))
+      if (environment !== undefined) return `berth ${verb} ${named} --env ${quoteShellWord(environment)}`
       const at = formatServerReference(servers, { id: server.serverId, name: server.serverName ?? server.serverId })
-      return `berth ${verb} ${quoteShellWord(name)} --server ${quoteShellWord(at)} --path ${
-        quoteShellWord(remotePath ?? server.remotePath)
-      }`
+      const path = quoteShellWord(remotePath ?? server.remotePath)
+      return `berth ${verb} ${named} --server ${quoteShellWord(at)} --path ${path}`
     }
     case "route":
       return "berth route list"
-    case "application":
-      return `berth app drift ${quoteShellWord(projectPath ?? ".")} --app ${quoteShellWord(appName ?? name)}`
+    case "application": {
+      const project = projectPath === undefined ? "." : formatProjectReference(projects, projectPath)
+      return `berth app drift ${quoteShellWord(project)} --app ${quoteShellWord(appName ?? name)}`
+    }
     case "files":
     case "disk":
       return ""
@@ -93,13 +95,14 @@ export const describeNeedsCare = (overview: Overview): ReadonlyArray<string> => 
 /** Suggested next commands, three at most. */
 const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
   if (servers.length === 0) return ["berth server add <name> <user@host>", "berth doctor"]
+  const reference = ({ path }: ObservedProject) => quoteShellWord(formatProjectReference(projects, path))
   const waiting = projects.find(({ state }) => state === "not deployed")
   const running = projects.find(({ state }) => state === "running")
   return [
-    ...(waiting === undefined ? [] : [`berth deploy ${quoteShellWord(waiting.name)}`]),
+    ...(waiting === undefined ? [] : [`berth deploy ${reference(waiting)}`]),
     ...(running === undefined
       ? []
-      : [`berth diff ${quoteShellWord(running.name)}`, `berth logs ${quoteShellWord(running.name)} -f`]),
+      : [`berth diff ${reference(running)}`, `berth logs ${reference(running)} -f`]),
     "berth ps",
     "berth doctor"
   ].slice(0, 3)

@@ -18,6 +18,7 @@ import {
   locateNamedStack,
   locationOptions,
   pickStackLocation,
+  referToProject,
   showAnswer,
   type StackLocation,
   yes
@@ -355,11 +356,12 @@ const adoptCommand = defineServiceCommand(
           yield* print(formatAdoption(adoption, out).join("\n"))
           const files = pluralize(adoption.files.length, "file")
           const place = escapeInline(adoption.projectPath)
+          const project = yield* referToProject(adoption.projectPath)
           yield* say(
             adoption.release === null
               ? `Would fetch ${files} into ${place}. Nothing was changed.`
               : `Adopted: ${files} in ${place}, and what runs is release ${adoption.release}. Next: berth deploy ` +
-                `${quoteShellWord(adoption.projectPath)} --dry-run`
+                `${quoteShellWord(project)} --dry-run`
           )
         })
     )

@@ -34,6 +34,7 @@ import {
   describeRestoredHealth,
   describeUnhealthy,
   finishDeploy,
+  markFirst,
   nothingBefore,
   restoreRelease,
   runRollbackStep,
@@ -116,14 +117,20 @@ const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
       toHealthOutcome
     ).pipe(undoOnCancel(undoCancelled(stack, started)))
     const message = `${done} while the service was started again: the stack ${describeHealth(health)}.`
+    const healthy = health.status === "healthy"
     const asItIs = (more: string) =>
-      Effect.map(describeUnhealthy(stack, health.unhealthy), (details): DeployResult => ({
-        success: true,
-        healthy: health.status === "healthy",
-        status: health.status,
-        uploadedFiles: [],
-        message: message + more + details
-      }))
+      Effect.gen(function*() {
+        const details = yield* describeUnhealthy(stack, health.unhealthy)
+        const result: DeployResult = {
+          success: true,
+          healthy,
+          status: health.status,
+          uploadedFiles: [],
+          message: message + more + details,
+          ...healthy ? {} : yield* markFirst(stack)
+        }
+        return result
+      })
     const restorable = chooseReleaseToRestore(health, started.before, onUnhealthy)
     if (Option.isNone(restorable)) return yield* asItIs("")
     return yield* limitConcurrentDeploys(stack.server)(undo(stack, started, health)).pipe(

@@ -292,8 +292,16 @@ const rollBackIfUnhealthy = (
       )
   )
 
+/** Marks the result of an unhealthy version that stays, where the server has no other release to roll back to. */
+export const markFirst = (stack: Stack): Effect.Effect<Pick<DeployResult, "isFirst">, never, Ssh> =>
+  Effect.match(readReleases(stack), {
+    // Unknown releases do not count as none: the remedies may offer too much, but withhold nothing.
+    onFailure: () => ({}),
+    onSuccess: (releases) => releases.every(({ isCurrent }) => isCurrent) ? { isFirst: true } : {}
+  })
+
 /** A deploy's result without the sent files; `details` belong at the end of its message. */
-interface FinishedDeploy extends Pick<DeployResult, "success" | "healthy" | "status" | "message"> {
+interface FinishedDeploy extends Pick<DeployResult, "success" | "healthy" | "status" | "message" | "isFirst"> {
   readonly details: string
 }
 
@@ -318,7 +326,7 @@ export const finishDeploy = Effect.fn("deploy.finishDeploy")(function*(
   const message = `Deployed to ${where}: the stack is ${verdict}`
   const unchanged = { success: true, healthy: false, status: health.status, message, details }
   const rolledBack = yield* rollBackIfUnhealthy(stack, started)
-  if (Option.isNone(rolledBack)) return unchanged
+  if (Option.isNone(rolledBack)) return { ...unchanged, ...yield* markFirst(stack) }
   const { release, restored } = rolledBack.value
   if (Either.isLeft(restored)) {
     const reason = (yield* scrubSecrets(restored.left.reason)).replace(/\.$/, "")

@@ -72,7 +72,7 @@ it("names for a stack that does not run the command that helps, ready to be past
   })).toEqual([
     "my shop: last deploy failed: web is unhealthy: berth runs 01m80yqq5mpfzvahn1sfvx7mvm",
     "my shop is stopped: 0 of 1 containers are up on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
-    "shop has 2 differences from its platform.json: berth app drift '/home/ann/my shop' --app shop"
+    "shop has 2 differences from its platform.json: berth app drift 'my shop' --app shop"
   ])
 })
 

@@ -36,13 +36,21 @@ const project = (serverId: string | null) => ({
   remotePath: "~/containers/shop"
 })
 
+/** A service that knows these projects under its root, and one of them in detail. */
+const serviceWith = (inspected: Effect.Effect<object, BerthError>, projects: ReadonlyArray<object> = []) =>
+  Layer.mock(Berth, {
+    where: "https://berth.example.com",
+    use: (call) =>
+      Effect.mapError(
+        call(Object({ inspectProject: () => inspected, listProjects: () => Effect.succeed(projects) })),
+        () => refused
+      )
+  })
+
 /** Commands for a run whose project's container.json names this server; the project cannot be read where it is "gone". */
-const commandsFor = (run: Run, declared: string | null = "17") =>
+const commandsFor = (run: Run, declared: string | null = "17", projects: ReadonlyArray<object> = []) =>
   suggestRemedyCommands(run).pipe(
-    Effect.provide(Layer.mock(Berth, {
-      where: "https://berth.example.com",
-      use: () => declared === "gone" ? refused : Effect.sync(() => Object(project(declared)))
-    })),
+    Effect.provide(serviceWith(declared === "gone" ? refused : Effect.succeed(project(declared)), projects)),
     Effect.provideService(GivenService, given)
   )
 
@@ -50,10 +58,7 @@ it.effect("names the place of a run where the project has several targets", () =
   Effect.gen(function*() {
     const targets = [{ serverId: "17", remotePath: "~/containers/shop" }]
     const lines = yield* suggestRemedyCommands(run).pipe(
-      Effect.provide(Layer.mock(Berth, {
-        where: "https://berth.example.com",
-        use: () => Effect.sync(() => Object({ ...project("17"), targets }))
-      })),
+      Effect.provide(serviceWith(Effect.succeed({ ...project("17"), targets }))),
       Effect.provideService(GivenService, given)
     )
     expect(lines).toContain(`  Deploy again: berth deploy '/projects/my shop' ${there}`)
@@ -86,6 +91,29 @@ it.effect.each(["18", null, "gone"])(
       ])
     })
 )
+
+it.effect("offers no rollback to the first release, which has none before it", () =>
+  Effect.gen(function*() {
+    expect(yield* commandsFor({ ...run, result: { success: true, healthy: false, isFirst: true } })).toEqual([
+      "  Show the log: berth logs '/projects/my shop'",
+      "  Deploy again: berth deploy '/projects/my shop'"
+    ])
+  }))
+
+it.effect.each(
+  [
+    ["shop", [["/projects/shop", "shop"]], "shop"],
+    ["my shop", [["/projects/my shop", "my shop"]], "'my shop'"],
+    ["--yes", [["/projects/--yes", "--yes"]], "/projects/--yes"],
+    ["shop outside the root", [["/projects/shop", "shop"]], "'/projects/shop outside the root'"],
+    ["twice", [["/projects/twice", "twice"], ["/others/twice", "twice"]], "/projects/twice"]
+  ] as const
+)("names the project %s by its name only where that finds it", ([directory, known, named]) =>
+  Effect.gen(function*() {
+    const subject = { ...run.subject, projectPath: `/projects/${directory}` }
+    const projects = known.map(([path, name]) => ({ path, name }))
+    expect(yield* commandsFor({ ...run, subject }, "17", projects)).toContain(`  Deploy again: berth deploy ${named}`)
+  }))
 
 it.effect("finds the stack of a rollback without its project", () =>
   Effect.gen(function*() {

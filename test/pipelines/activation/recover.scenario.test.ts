@@ -100,6 +100,7 @@ describe("a deploy that was carried through while no service waited for it", () 
         yield* stage.deploys(ill, "two")
         const kept = yield* stage.reconciled("keep")
         expect(kept).toMatchObject({ success: true, healthy: false, status: "exited" })
+        expect(kept).not.toHaveProperty("isFirst")
         expect(kept.message).toMatch(
           /^Deployed to .* while the service was started again: the stack is exited: shop-web-1 exited with code 3\.\nshop-web-1 /
         )

@@ -91,7 +91,7 @@ describe("a new version that does not get healthy", () => {
         const stage = yield* stageWith()
         stage.next(ill)
         const first = yield* stage.deployed
-        expect(first).toMatchObject({ success: true, healthy: false, status: "exited" })
+        expect(first).toMatchObject({ success: true, healthy: false, status: "exited", isFirst: true })
         const listed = yield* Effect.provide(Effect.flatMap(Runs, (runs) => runs.list({})), stage.berth)
         expect(listed.runs).toMatchObject([{
           kind: "deploy",
@@ -109,8 +109,10 @@ describe("a new version that does not get healthy", () => {
         stage.next(ill, { onUnhealthy: "keep" })
         expect(yield* stage.deployed).toMatchObject({ success: true, healthy: false })
         expect((yield* stage.releases)[0]).toMatchObject({ id: "3", current: true })
-        // Exited containers do not count as running before.
-        expect(yield* stage.deployedWith({ onUnhealthy: "rollback" })).toMatchObject({ success: true, healthy: false })
+        // Exited containers do not count as running before, but releases are there to roll back to.
+        const later = yield* stage.deployedWith({ onUnhealthy: "rollback" })
+        expect(later).toMatchObject({ success: true, healthy: false })
+        expect(later).not.toHaveProperty("isFirst")
         stage.next(well)
         yield* stage.deployed
         stage.next(ill, { onUnhealthy: "keep" })

@@ -31,6 +31,11 @@ describe("remediesOf", () => {
       failedAt("health", { result: { success: true, healthy: false }, error: null }),
       ["log", "releases", "again"]
     ],
+    [
+      "the first version, which stays unhealthy",
+      failedAt("health", { result: { success: true, healthy: false, isFirst: true }, error: null }),
+      ["log", "again"]
+    ],
     ["a plan that moved, or another deploy", failedAt("preflight", { error: { status: 409, error: "" } }), [
       "changes",
       "again"
