@@ -223,6 +223,24 @@ export const ObservedServer = Schema.Struct({
 }).annotations({ identifier: "ObservedServer" })
 export interface ObservedServer extends Schema.Schema.Type<typeof ObservedServer> {}
 
+/** First steps of a fresh installation, in their order. */
+export const FirstStep = Schema.Literal("projects", "server", "deploy")
+export type FirstStep = typeof FirstStep.Type
+
+/**
+ * First step that is still to be done, the same for all clients: without a server nothing can be deployed, and a server
+ * alone runs nothing. Undefined once there has been a first deploy.
+ * @param facts `hasProjects`: the directory of the projects is set up
+ */
+export const findFirstStep = ({ hasDeployed, hasProjects, hasServer }: {
+  readonly hasProjects: boolean
+  readonly hasServer: boolean
+  readonly hasDeployed: boolean
+}): FirstStep | undefined => {
+  if (hasServer && hasDeployed) return undefined
+  return !hasProjects ? "projects" : !hasServer ? "server" : "deploy"
+}
+
 /** State of all projects, servers and applications. */
 export const Overview = Schema.Struct({
   observedAt: text("When the observations began, in UTC.", time),
@@ -237,6 +255,11 @@ export const Overview = Schema.Struct({
   }),
   errors: Schema.Array(Schema.String).annotations({
     description: "Sources that could not be listed at all, and why; empty when everything could."
+  }),
+  firstStep: Schema.optionalWith(FirstStep, { exact: true }).annotations({
+    description:
+      "The next of the first steps of a fresh installation: name the directory of the projects, store a server, or deploy a " +
+      "project; absent once something was deployed."
   })
 }).annotations({ identifier: "Overview" })
 export interface Overview extends Schema.Schema.Type<typeof Overview> {}

@@ -243,12 +243,14 @@ describe("the projects of a fresh home", () => {
       const fresh = yield* startService(yield* settingsFileWith(""))
       expect(yield* fresh.request("GET", "/api/projects")).toMatchObject({ status: 200, body: [] })
       expect((yield* fresh.request("GET", "/api/overview")).body).toMatchObject({
-        errors: [expect.stringContaining("create it, or set projects.root in ")]
+        errors: [expect.stringContaining("create it, or set projects.root in ")],
+        firstStep: "projects"
       })
       const named = yield* startService(yield* settingsFileWith("projects: { root: ~/projects }\n"))
       expect(yield* named.request("GET", "/api/projects")).toMatchObject({
         status: 500,
         body: { error: expect.stringContaining("the projects root does not exist") }
       })
+      expect((yield* named.request("GET", "/api/overview")).body).toMatchObject({ firstStep: "server" })
     }))
 })

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { barriersInColours } from "./axe.ts"
-import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+import { missing, type OpenPage, openStage, picture, rewriteAnswers, type Stage } from "./stage.ts"
 
 const looks = [["light", 1360, 900], ["dark", 1360, 900], ["light", 390, 844], ["dark", 390, 844]] as const
 
@@ -67,12 +67,21 @@ describe.skipIf(missing !== undefined)(`an empty service ${missing ?? ""}`, () =
     expect(readFileSync(stage.world.settingsFile, "utf8")).toBe("projects:\n  root: ~/projects\n")
   })
 
-  it("shows the first steps to nobody else once the directory is named, and goes on where they were begun", async () => {
+  it("goes on with the first steps in every window as long as no server is stored, also where projects are there", async () => {
+    await mkdir(join(projects, "early"))
+    await writeFile(join(projects, "early/compose.yml"), "services: { web: { image: nginx } }\n")
+    await writeFile(join(projects, "early/container.json"), "{ \"serverId\": \"Main\" }\n")
     const other = await stage.open("/")
+    await other.page.getByRole("region", { name: "Add a server" }).getByLabel("Name").waitFor()
+    await other.page.getByText("~/projects · 1 project").waitFor()
+    await other.page.getByRole("button", { name: "Show the overview" }).click()
     await other.page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
-    await other.page.getByRole("table", { name: "Projects" }).or(other.page.getByText("No projects yet")).waitFor()
+    await other.page.reload()
+    await other.page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
+    await other.page.getByRole("table", { name: "Projects" }).waitFor()
     expect(await other.page.getByRole("heading", { name: "First steps" }).count()).toBe(0)
     await other.page.context().close()
+    await rm(join(projects, "early"), { recursive: true })
     await open.page.reload()
     await open.page.getByRole("region", { name: "Add a server" }).getByLabel("Name").waitFor()
   })
@@ -134,7 +143,18 @@ describe.skipIf(missing !== undefined)(`an empty service ${missing ?? ""}`, () =
     await page.getByRole("heading", { name: "shop", exact: true }).waitFor()
     expect(readFileSync(join(projects, "shop/container.json"), "utf8")).toContain("\"serverId\": \"Main\"")
     await page.getByRole("link", { name: "Overview", exact: true }).click()
+    await step.getByRole("combobox", { name: "Project" }).selectOption({ label: "shop" })
+    await step.getByText("It has what a deploy needs.").waitFor()
+    expect(await step.getByRole("link", { name: "Deploy shop" }).getAttribute("href")).toBe("/projects/shop")
+    await look("first-steps-prepared")
+    await rewriteAnswers(page, "**/api/overview", async (route) => {
+      const { firstStep, ...deployed } = await (await route.fetch()).json()
+      expect(firstStep).toBe("deploy")
+      await route.fulfill({ json: deployed })
+    })
+    await page.reload()
     await page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
+    expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0)
     expect(open.faults).toEqual([])
   })
 })

@@ -4,6 +4,7 @@ import {
   classifyFinding,
   describeCare,
   type Finding,
+  FirstStep,
   firstSteps,
   type NeedsCare,
   type ObservedProject,
@@ -12,7 +13,16 @@ import {
 } from "../../schema/overview.ts"
 import { formatServerReference } from "../../schema/servers.ts"
 import { defineServiceCommand, formatProjectReference } from "../options.ts"
-import { escapeInline, exitCodes, formatTable, makeStyler, quoteShellWord, Screen, wrapText } from "../output.ts"
+import {
+  escapeInline,
+  exitCodes,
+  formatTable,
+  makeStyler,
+  quoteShellWord,
+  Screen,
+  type Surface,
+  wrapText
+} from "../output.ts"
 import { formatRunLabel } from "../runView.ts"
 
 const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
@@ -92,14 +102,41 @@ export const describeNeedsCare = (overview: Overview): ReadonlyArray<string> => 
   ]
 }
 
+const stepWords: Readonly<Record<FirstStep, string>> = {
+  projects: "Name the directory of the projects",
+  server: "Add a server",
+  deploy: "Deploy a project"
+}
+
+/** Formats the first steps with their states; empty once they are done. */
+export const formatFirstSteps = (
+  { firstStep, servers }: Pick<Overview, "firstStep" | "servers">,
+  surface: Surface
+): ReadonlyArray<string> => {
+  if (firstStep === undefined) return []
+  const style = makeStyler(surface)
+  const next = FirstStep.literals.indexOf(firstStep)
+  return [
+    style("bold", "First steps"),
+    ...FirstStep.literals.map((step, index) => {
+      const isDone = index < next || (step === "server" && servers.length > 0)
+      const sign = isDone ? style("green", "✓") : index === next ? style("yellow", "→") : "-"
+      return `  ${sign} ${stepWords[step]}`
+    })
+  ]
+}
+
 /** Suggested next commands, three at most. */
-const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
+export const suggestNext = ({ firstStep, projects, servers }: Overview): ReadonlyArray<string> => {
+  if (firstStep === "projects") return ["berth settings set projects.root ~/projects --create", "berth doctor"]
   if (servers.length === 0) return ["berth server add <name> <user@host>", "berth doctor"]
   const reference = ({ path }: ObservedProject) => quoteShellWord(formatProjectReference(projects, path))
   const waiting = projects.find(({ state }) => state === "not deployed")
   const running = projects.find(({ state }) => state === "running")
   return [
-    ...(waiting === undefined ? [] : [`berth deploy ${reference(waiting)}`]),
+    ...(waiting === undefined
+      ? []
+      : [`berth ${firstStep === "deploy" && waiting.servers.length === 0 ? "init" : "deploy"} ${reference(waiting)}`]),
     ...(running === undefined
       ? []
       : [`berth diff ${reference(running)}`, `berth logs ${reference(running)} -f`]),
@@ -123,6 +160,7 @@ export const overviewCommand = defineServiceCommand(
     const { body, value } = yield* answer((api) => api.overview({}))
     if (input.json) return yield* print(body)
     const care = describeNeedsCare(value)
+    const steps = formatFirstSteps(value, out)
     const applications = buildApplicationRows(value)
     yield* print([
       value.projects.length === 0
@@ -134,8 +172,10 @@ export const overviewCommand = defineServiceCommand(
         ),
       ...(applications.length === 0 ? [] : ["", formatTable(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
       "",
+      ...steps,
+      ...(steps.length > 0 && care.length > 0 ? [""] : []),
       ...(care.length === 0
-        ? [style("green", "Nothing needs care.")]
+        ? steps.length > 0 ? [] : [style("green", "Nothing needs care.")]
         : [
           style("bold", "Needs care"),
           ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${escapeInline(line)}`, out))
@@ -150,7 +190,7 @@ export const overviewCommand = defineServiceCommand(
         ),
         out
       ),
-      ...nextIn(value).map((line) => `  ${line}`)
+      ...suggestNext(value).map((line) => `  ${line}`)
     ].join("\n"))
   })
 )

@@ -24,6 +24,8 @@ const Brief = Schema.Struct({
   servers: Schema.Array(ObservedServer.omit("disks", "load", "memory", "observedAt")),
   applications: Schema.Array(ObservedApplication.omit("observedAt")),
   needsCare: Schema.Array(Schema.String),
+  // Without its literals, which every session would pay for.
+  firstStep: Schema.optionalWith(Schema.Unknown, { exact: true }),
   projects: Schema.Array(Schema.Struct({
     ...ObservedProject.omit("run", "servers", "lastRun", "problems", "error", "observedAt").fields,
     servers: Schema.Array(ofStack),
@@ -34,7 +36,7 @@ const Brief = Schema.Struct({
 export const overview = defineTool({
   name: "overview",
   title: "Overview",
-  description: "Everything that needs care; projects, applications and servers with their state. Begin here.",
+  description: "Projects, applications and servers with their state, and what needs care. Begin here.",
   readOnly: true,
   input: Schema.Struct({}),
   output: Brief,
@@ -104,7 +106,7 @@ const Listed = Schema.Struct({
 export const listRuns = defineTool({
   name: "list_runs",
   title: "List runs",
-  description: "Deploys, rollbacks, builds, pulls and upserts, the newest first. get_run tells one with its steps.",
+  description: "Deploys, rollbacks, builds, pulls and upserts, newest first. get_run has the steps of one.",
   readOnly: true,
   input: Schema.Struct({
     kind: Schema.optional(RunKind),

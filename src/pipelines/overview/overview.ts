@@ -2,6 +2,7 @@ import { Clock, Effect, Either, Exit, Fiber, Option, Ref, type Scope, Synchroniz
 import type { ReportedStack } from "../../remote/server.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import {
+  findFirstStep,
   type LastRun,
   type ObservedApplication,
   type ObservedProject,
@@ -48,6 +49,11 @@ const lastRunsAmong = 200
 const recentRuns = Effect.flatMap(
   Runs,
   (runs) => Effect.map(runs.list({ limit: lastRunsAmong }), (page) => page.runs)
+)
+
+const lastDeploy = Effect.flatMap(
+  Runs,
+  (runs) => Effect.map(runs.list({ kind: "deploy", state: "succeeded", limit: 1 }), (page) => page.runs)
 )
 
 const longestReason = 300
@@ -208,6 +214,24 @@ const activeRuns = Effect.gen(function*() {
   return [...yield* of("running"), ...(yield* of("queued")).toReversed()]
 })
 
+/** True if the directory of the projects is set up; the default one is not until it has a project. */
+const isRootSetUp = Effect.map(
+  Effect.flatMap(Settings, ({ list }) => list),
+  (settings) => settings.some(({ name, source }) => name === "projects.root" && source !== "default")
+)
+
+/**
+ * True if something was deployed from here, as the history, a stack or an application for the platform tells. Doubts
+ * count too: an outage must not bring the first steps back.
+ */
+const hasDeployed = (
+  projects: ReadonlyArray<Pick<LocalProject, "hasPlatformJson">>,
+  observed: ReadonlyArray<Pick<ObservedProject, "servers">>,
+  deploys: Either.Either<ReadonlyArray<Run>, string>
+): boolean =>
+  Either.isLeft(deploys) || deploys.right.length > 0 || projects.some(({ hasPlatformJson }) => hasPlatformJson) ||
+  observed.some(({ servers }) => servers.some(({ state }) => state !== "absent"))
+
 /** Reason why the project's files cannot be used. */
 const errorOf = ({ problems }: KnownProject): Pick<ObservedProject, "error"> => {
   const reasons = problems.map(formatFileProblem)
@@ -271,10 +295,11 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
   const servers = yield* (yield* Settings).servers
   const here = { at: deadline, millis: longestHere }
   const late = (what: string) => (reason: string) => Either.left(`${what} are not known: ${reason}`)
-  const [found, runs, recent] = yield* Effect.all([
+  const [found, runs, recent, deploys] = yield* Effect.all([
     readCachedProjects(known, here),
     withinDeadline(here, orReason(activeRuns), late("The runs")),
-    withinDeadline(here, orReason(recentRuns), late("The runs"))
+    withinDeadline(here, orReason(recentRuns), late("The runs")),
+    withinDeadline(here, orReason(lastDeploy), late("The runs"))
   ], { concurrency: "unbounded" })
   const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>
@@ -329,7 +354,16 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
     servers: sights.map(({ server }) => server),
     errors: [...found.errors, ...errorsOf(runs), ...platform.errors]
   }
-  return { ...seen, needsCare: findNeedsCare(seen, routes.broken) } satisfies Overview
+  const firstStep = findFirstStep({
+    hasProjects: projects.length > 0 || (yield* isRootSetUp),
+    hasServer: servers.length > 0,
+    hasDeployed: hasDeployed(projects, seen.projects, deploys)
+  })
+  return {
+    ...seen,
+    needsCare: findNeedsCare(seen, routes.broken),
+    ...firstStep === undefined ? {} : { firstStep }
+  } satisfies Overview
 })
 
 /** An overview, in progress or completed. */

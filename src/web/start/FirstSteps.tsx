@@ -1,21 +1,17 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, type ReactNode, useEffect, useState } from "react"
-import { useLocation } from "wouter"
+import { Link, useLocation } from "wouter"
+import type { FirstStep } from "../../schema/overview.ts"
 import type { LocalProject } from "../../schema/projects.ts"
 import type { Server } from "../../schema/servers.ts"
 import type { ListedSetting, ProjectsRoot } from "../../schema/settingsList.ts"
+import { buildProjectHref, isReady } from "../projects/state.ts"
 import { PrepareProject } from "../projects/Unready.tsx"
 import { ServerForm } from "../servers/form/ServerForm.tsx"
 import { useServerForm } from "../servers/form/useServerForm.ts"
 import { call, formatCount, isStored, useProjects, useServers, useSettings } from "../service.ts"
 import { FileChange, filterByGroup, optionalParts, SettingsForm } from "../settings/SettingsScreen.tsx"
 import { Button, Empty, Failure, Field, Head, Icon, Panel, Waiting } from "../ui/components.tsx"
-
-/** Completed steps of a fresh installation. */
-export interface SetUp {
-  readonly hasProjects: boolean
-  readonly hasServer: boolean
-}
 
 const Part = ({ part, settings }: {
   readonly part: typeof optionalParts[number]
@@ -181,12 +177,21 @@ export const ProjectStep = ({ projects, root, servers }: {
           </select>
         </Field>
       </div>
-      <PrepareProject
-        key={project.path}
-        project={project}
-        servers={servers}
-        onPrepared={() => go(`/projects/${encodeURIComponent(project.name)}`)}
-      />
+      {isReady(project)
+        ? (
+          <div className="settings-foot">
+            <p className="quiet grow">It has what a deploy needs.</p>
+            <Link className="button main-action" href={buildProjectHref(project.name)}>Deploy {project.name}</Link>
+          </div>
+        )
+        : (
+          <PrepareProject
+            key={project.path}
+            project={project}
+            servers={servers}
+            onPrepared={() => go(buildProjectHref(project.name))}
+          />
+        )}
     </>
   )
 }
@@ -228,21 +233,21 @@ const ServerStep = () => {
   return <ServerForm state={state} />
 }
 
-/** States of the three steps: the first unfinished one is next. */
-const statesOf = ({ hasProjects, hasServer }: SetUp, editsRoot: boolean): readonly [StepState, StepState, StepState] =>
-  !hasProjects || editsRoot
+/** States of the three steps. */
+const statesOf = (next: FirstStep, hasServer: boolean): readonly [StepState, StepState, StepState] =>
+  next === "projects"
     ? ["now", hasServer ? "done" : "later", "later"]
-    : hasServer
+    : next === "deploy"
     ? ["done", "done", "now"]
     : ["done", "now", "later"]
 
 /** First steps of a fresh installation; shown instead of the overview. */
-export const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly onSkip: () => void }) => {
+export const FirstSteps = ({ next, onSkip }: { readonly next: FirstStep; readonly onSkip: () => void }) => {
   const settings = useSettings()
   const projects = useProjects().data ?? []
   const servers = useServers().data ?? []
   const [editsRoot, setEditsRoot] = useState(false)
-  const [first, second, third] = statesOf(setUp, editsRoot)
+  const [first, second, third] = statesOf(editsRoot ? "projects" : next, servers.length > 0)
   const root = settings.data?.settings.find(({ name }) => name === "projects.root")
   const rootPath = typeof root?.value === "string" ? root.value : ""
   return (

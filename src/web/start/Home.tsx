@@ -1,27 +1,8 @@
 import { useEffect, useState } from "react"
-import type { LocalProject } from "../../schema/projects.ts"
-import type { ListedSetting } from "../../schema/settingsList.ts"
+import { findFirstStep, type FirstStep } from "../../schema/overview.ts"
 import { Overview } from "../overview/Overview.tsx"
-import { isStored, useProjects, useServers, useSettings } from "../service.ts"
+import { isStored, useOverview, useProjects, useServers, useSettings } from "../service.ts"
 import { lazyComponent } from "../ui/components.tsx"
-import type { SetUp } from "./FirstSteps.tsx"
-
-/**
- * True if a project names a server or declares applications for a platform, which completes the last of the first
- * steps.
- */
-const hasTarget = (projects: ReadonlyArray<LocalProject>): boolean =>
-  projects.some(({ hasPlatformJson, serverId }) => serverId !== null || hasPlatformJson)
-
-/** True if the settings name the projects root: the installation was set up. */
-const isRootNamed = (settings: ReadonlyArray<Pick<ListedSetting, "name" | "source">>): boolean =>
-  settings.some((setting) => setting.name === "projects.root" && isStored(setting))
-
-/** True if the projects root is set up. A fresh home lists no projects, whether or not the default root exists. */
-const hasRoot = (
-  projects: ReadonlyArray<LocalProject> | undefined,
-  settings: ReadonlyArray<Pick<ListedSetting, "name" | "source">>
-): boolean => projects !== undefined && (projects.length > 0 || isRootNamed(settings))
 
 const key = "berth-first-steps"
 type Remembered = "begun" | "skipped"
@@ -36,28 +17,38 @@ const useRemembered = () => {
   return { remembered, remember }
 }
 
+/** True if the directory of the projects is set up; undefined until that is known. */
+const useHasProjects = (isAsked: boolean): boolean | undefined => {
+  const projects = useProjects()
+  const isEmpty = projects.isFetched && (projects.data ?? []).length === 0
+  // A fresh home lists no projects, whether or not the default directory exists.
+  const settings = useSettings(isAsked && isEmpty).data?.settings
+  if (!projects.isFetched) return undefined
+  if (!isEmpty) return true
+  return settings?.some((setting) => setting.name === "projects.root" && isStored(setting))
+}
+
 /**
- * State of the first steps; undefined if the overview is shown: in an installation that is set up, or until that is
- * known. Steps that have begun continue after the first one, which sets the projects root.
+ * Next of the first steps; undefined if the overview is shown: once there has been a first deploy, after they were
+ * skipped, or until that is known.
  */
-const useSetUp = (): {
-  readonly setUp: SetUp | undefined
+const useFirstStep = (): {
+  readonly next: FirstStep | undefined
   readonly begin: () => void
   readonly skip: () => void
 } => {
-  const projects = useProjects()
-  const servers = useServers()
   const { remember, remembered } = useRemembered()
-  // A failed query is pending again during its retry, which must not change the screen.
-  const isDone = projects.data !== undefined && hasTarget(projects.data)
-  const settings = useSettings(projects.isFetched && !isDone && remembered !== "skipped").data?.settings
-  const isFresh = remembered === "begun" ||
-    (remembered === null && settings !== undefined && !isRootNamed(settings))
-  const setUp = servers.data === undefined || !projects.isFetched || isDone || settings === undefined || !isFresh
+  const isAsked = remembered !== "skipped"
+  const hasProjects = useHasProjects(isAsked)
+  const servers = useServers().data
+  const overview = useOverview().data
+  // The service observes its servers for seconds: steps that have begun do not wait for that.
+  const hasDeployed = overview === undefined ? remembered !== "begun" : overview.firstStep === undefined
+  const next = !isAsked || servers === undefined || hasProjects === undefined
     // Other screens report settings that cannot be read.
     ? undefined
-    : { hasProjects: hasRoot(projects.data, settings), hasServer: servers.data.length > 0 }
-  return { setUp, begin: () => remember("begun"), skip: () => remember("skipped") }
+    : findFirstStep({ hasProjects, hasServer: servers.length > 0, hasDeployed })
+  return { next, begin: () => remember("begun"), skip: () => remember("skipped") }
 }
 
 // Loaded on first use: an installation that is set up does not need it.
@@ -65,11 +56,11 @@ const FirstSteps = lazyComponent("The first steps", () => import("./FirstSteps.t
 
 /** Start screen: the overview, or the first steps of a fresh installation. */
 export const Home = () => {
-  const { begin, setUp, skip } = useSetUp()
-  const isShown = setUp !== undefined
+  const { begin, next, skip } = useFirstStep()
+  const isShown = next !== undefined
   useEffect(() => {
     if (isShown) begin()
     // Runs once, when the first steps appear, regardless of later renderings.
   }, [isShown])
-  return setUp === undefined ? <Overview /> : <FirstSteps setUp={setUp} onSkip={skip} />
+  return next === undefined ? <Overview /> : <FirstSteps next={next} onSkip={skip} />
 }

@@ -1,6 +1,12 @@
 import { expect, it } from "@effect/vitest"
-import { buildApplicationRows, buildStackRows, describeNeedsCare } from "../../../src/cli/commands/overview.ts"
-import type { ObservedProject, ObservedStack } from "../../../src/schema/overview.ts"
+import {
+  buildApplicationRows,
+  buildStackRows,
+  describeNeedsCare,
+  formatFirstSteps,
+  suggestNext
+} from "../../../src/cli/commands/overview.ts"
+import type { ObservedProject, ObservedServer, ObservedStack, Overview } from "../../../src/schema/overview.ts"
 
 const observedAt = "2026-01-02T03:04:05.678Z"
 const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack => ({
@@ -131,4 +137,50 @@ it("says once what is wrong with all applications, and beside each what is wrong
     ["wiki", "running", "no drift"],
     ["mail", "not on the platform", ""]
   ])
+})
+
+const fresh: Overview = {
+  observedAt,
+  ageMs: 0,
+  projects: [],
+  applications: [],
+  servers: [],
+  needsCare: [],
+  errors: []
+}
+const main: ObservedServer = { id: "1", name: "Main", answers: true, latencyMs: 1, disks: [], observedAt }
+const projectOf = (name: string, servers: ReadonlyArray<ObservedStack>): ObservedProject => ({
+  name,
+  path: `/home/ann/${name}`,
+  state: "not deployed",
+  stateReason: null,
+  changes: null,
+  servers,
+  run: null,
+  lastRun: null,
+  problems: [],
+  urls: [],
+  observedAt
+})
+const surface = { isTerminal: false, columns: 80, hasColor: false }
+
+it("shows the first steps that the service names, and the command for the next one", () => {
+  const shown = (overview: Overview) => [formatFirstSteps(overview, surface), suggestNext(overview)[0]]
+  expect(shown({ ...fresh, firstStep: "projects" })).toEqual([
+    ["First steps", "  → Name the directory of the projects", "  - Add a server", "  - Deploy a project"],
+    "berth settings set projects.root ~/projects --create"
+  ])
+  const projects = [projectOf("shop", [])]
+  expect(shown({ ...fresh, projects, firstStep: "server" })).toEqual([
+    ["First steps", "  ✓ Name the directory of the projects", "  → Add a server", "  - Deploy a project"],
+    "berth server add <name> <user@host>"
+  ])
+  expect(shown({ ...fresh, projects, servers: [main], firstStep: "deploy" })).toEqual([
+    ["First steps", "  ✓ Name the directory of the projects", "  ✓ Add a server", "  → Deploy a project"],
+    "berth init shop"
+  ])
+  const prepared = [projectOf("--yes", [stack("absent", "~/x")])]
+  expect(shown({ ...fresh, projects: prepared, servers: [main], firstStep: "deploy" })[1])
+    .toBe("berth deploy /home/ann/--yes")
+  expect(shown({ ...fresh, projects: prepared, servers: [main] })).toEqual([[], "berth deploy /home/ann/--yes"])
 })

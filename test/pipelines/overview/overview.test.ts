@@ -93,6 +93,48 @@ describe("overview", () => {
       })
     }))))
 
+  it.effect.each<readonly [string, Given, string | undefined]>([
+    ["no project, and no setting that names their directory", { servers: 0 }, "projects"],
+    ["projects before a server", { files: project("shop", null), servers: 0 }, "server"],
+    ["projects that name a server which is not stored", { files: project("shop", "1"), servers: 0 }, "server"],
+    ["a server before a deploy", { files: project("shop", "1") }, "deploy"],
+    [
+      "a stack",
+      { files: project("shop", "1"), answer: () => ({ stdout: up("/home/deployer/containers/shop") }) },
+      undefined
+    ],
+    [
+      "a server that does not answer",
+      {
+        files: project("shop", "1"),
+        answer: ({ server }) =>
+          new ServerUnreachable({ server: server.name, host: "192.168.1.20", port: 22, reason: "no answer" })
+      },
+      undefined
+    ],
+    ["an application for the platform", { files: project("shop", "1", { "platform.json": "{}" }) }, undefined]
+  ])("names the next of the first steps, up to a first deploy: %s", ([, given, next]) =>
+    Effect.gen(function*() {
+      expect((yield* look).firstStep).toBe(next)
+    }).pipe(Effect.provide(world(given))))
+
+  it.effect("names no first step once a deploy has succeeded, also where its stack is gone", () =>
+    Effect.gen(function*() {
+      const deploy = {
+        kind: "deploy",
+        key: { rank: 1, name: "shop" },
+        subject: {},
+        request: {},
+        result: Schema.Unknown,
+        afterRestart: "give up"
+      } as const
+      const runs = yield* Runs
+      yield* Effect.exit(runs.run(deploy, Effect.die("bug")))
+      expect((yield* look).firstStep).toBe("deploy")
+      yield* runs.run(deploy, Effect.succeed(1))
+      expect(yield* look).not.toHaveProperty("firstStep")
+    }).pipe(Effect.provide(world({ files: project("shop", "1") }))))
+
   it.effect("does not take a project for not deployed while a server that may have it does not answer", () =>
     Effect.gen(function*() {
       const { projects } = yield* look
