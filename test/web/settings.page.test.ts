@@ -75,4 +75,52 @@ describe.skipIf(missing !== undefined)(`the settings ${missing ?? ""}`, () => {
     expect(await page.getByLabel("deploy.pull").isDisabled()).toBe(false)
     await page.context().close()
   })
+
+  it("log in with the ticket of the address, once, and say why one is refused", async () => {
+    const { page } = await stage.open(`/settings#ticket_${"a".repeat(43)}`)
+    await page.getByRole("alert").getByText("run berth open again", { exact: false }).waitFor()
+    expect(new URL(page.url()).hash).toBe("")
+    await page.route("**/api/session", async (route) => {
+      const sent = route.request().postData() ?? ""
+      expect(sent).toBe(JSON.stringify({ token: `ticket_${"b".repeat(43)}` }))
+      // The service of this test has told nobody its private token: it takes this one in its place.
+      await route.continue({ postData: JSON.stringify({ token: "token-of-ann-0123456789" }) })
+      await page.unroute("**/api/session")
+    })
+    await page.goto(`${page.url()}#ticket_${"b".repeat(43)}`)
+    await page.reload()
+    await page.getByRole("table").getByText("Ann").waitFor()
+    expect(new URL(page.url()).hash).toBe("")
+    expect(await page.getByLabel("Name of a new token").isDisabled()).toBe(true)
+    await page.context().close()
+  })
+
+  it("add the first token after its consequence, keep the page logged in with it, and show it once", async () => {
+    const other = await openStage()
+    const { faults, page } = await other.open("/settings", { viewport: { width: 1360, height: 900 } })
+    const tokens = page.getByRole("region", { name: "Tokens", exact: true })
+    await tokens.getByText("No token is needed").waitFor()
+    await tokens.getByLabel("Name of a new token").fill("Ann")
+    await tokens.getByLabel("Role").selectOption("operator")
+    await tokens.getByRole("button", { name: "Add the token" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByText("It is the first token", { exact: false }).waitFor()
+    await dialog.getByRole("button", { name: "Add the token" }).click()
+    await tokens.getByText("The token of Ann, shown this once").waitFor()
+    const shown = (await tokens.getByText(/^berth_/).textContent()) ?? ""
+    expect(await readFile(other.world.settingsFile, "utf8")).toContain(`token: ${shown}`)
+    await tokens.getByRole("table").getByText("http.tokens[0]").waitFor()
+    await tokens.getByText("only the user of the service's machine", { exact: false }).waitFor()
+    for (const [colorScheme, width, height] of looks) {
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+      await tokens.scrollIntoViewIfNeeded()
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0)
+      await picture(page, `tokens-${colorScheme}-${width}`)
+    }
+    expect(await barriersInColours(page)).toEqual([])
+    expect(faults).toEqual([])
+    await page.context().close()
+    await other.close()
+  })
 })

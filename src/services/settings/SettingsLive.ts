@@ -21,7 +21,7 @@ import { makeServerReader, notifyTargetReader, type PlacedServer, type StoredSer
 import { makeTokenReader } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
 import { makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
-import { isSame, type SaveOptions } from "./serverWriter.ts"
+import type { SaveOptions } from "./serverWriter.ts"
 import { makeFindings, Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
 import { makeResolver } from "./settingValue.ts"
@@ -31,6 +31,9 @@ type Known = Effect.Effect.Success<ReturnType<ReturnType<typeof makeServerReader
 const isAt = ({ host, port, username }: JumpAddress) => (known: Known) =>
   known.host?.toLowerCase() === host.toLowerCase() && known.port === port &&
   (username === undefined || known.username === username)
+
+const isSame = (one: JumpAddress, other: JumpAddress | undefined) =>
+  one.host.toLowerCase() === other?.host.toLowerCase() && one.port === other.port
 
 /** True when the jump hosts of a stored server are those named before it in the route. */
 const isBehind = (jump: string | null | undefined, before: ReadonlyArray<JumpAddress>) =>

@@ -9,7 +9,6 @@ import {
   usualSshPort
 } from "../../schema/servers.ts"
 import { SettingsInvalid } from "../../schema/settings.ts"
-import { type JumpAddress } from "../sshClient/jumpRoute.ts"
 import { parseSettingsDocument } from "./document.ts"
 import { editList, ListEdit } from "./listEdits.ts"
 import {
@@ -127,9 +126,6 @@ const computeServerChanges = (
   if (!stays("useSudo")) changes["useSudo"] = shown.useSudo
   return changes
 }
-
-export const isSame = (one: JumpAddress, other: JumpAddress | undefined) =>
-  one.host.toLowerCase() === other?.host.toLowerCase() && one.port === other.port
 
 /** Options for adding a server to the settings file. */
 export interface SaveOptions {

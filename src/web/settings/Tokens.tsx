@@ -95,7 +95,7 @@ const Row = ({ onRemove, token: { name, problem, role, setting } }: {
   readonly onRemove: (() => void) | undefined
 }) => (
   <tr>
-    <th scope="row">{name}</th>
+    <td>{name}</td>
     <td>{role ?? "unknown"}</td>
     <td>
       <code>{setting}</code>
