@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Duration, Effect, FastCheck, Layer, Option, TestClock } from "effect"
-import { idleTime, longestTime, mostSessions, Sessions, SessionsLive } from "../../src/services/Sessions.ts"
+import { idleTime, longestTime, mostSessions, Sessions, SessionsLive, ticketTime } from "../../src/services/Sessions.ts"
 
 const owner = { name: "Ann", tokenDigest: "d" }
 const nameOf = (id: string) =>
@@ -88,4 +88,22 @@ describe("sessions", () => {
       }).pipe(Effect.provide(Layer.fresh(SessionsLive))),
     { fastCheck: { numRuns: 20 } }
   )
+
+  it.effect("are opened by a ticket once, within a minute; of too many unused ones the oldest goes", () =>
+    Effect.gen(function*() {
+      const sessions = yield* Sessions
+      const ticket = yield* sessions.issueTicket(owner)
+      expect(ticket).toMatch(/^ticket_[\w-]{43}$/)
+      expect(yield* sessions.find(ticket)).toEqual(Option.none())
+      expect(yield* sessions.redeemTicket(ticket)).toEqual(Option.some(owner))
+      expect(yield* sessions.redeemTicket(ticket)).toEqual(Option.none())
+      const [late, last] = [yield* sessions.issueTicket(owner), yield* sessions.issueTicket(owner)]
+      yield* TestClock.adjust(Duration.subtract(ticketTime, "1 millis"))
+      expect(yield* sessions.redeemTicket(last)).toEqual(Option.some(owner))
+      yield* TestClock.adjust("1 millis")
+      expect(yield* sessions.redeemTicket(late)).toEqual(Option.none())
+      const many = yield* Effect.forEach(Array.from({ length: 21 }), () => sessions.issueTicket(owner))
+      expect(yield* sessions.redeemTicket(many[0] ?? "")).toEqual(Option.none())
+      expect(yield* sessions.redeemTicket(many[20] ?? "")).toEqual(Option.some(owner))
+    }).pipe(Effect.provide(SessionsLive)))
 })

@@ -128,7 +128,7 @@ const addItem = (text: string, map: MapNode, name: string, end: number, fields: 
   })
 
 /** Lists of maps in the settings file, as the names of the maps around them and their own. */
-export const editableLists = { servers: ["servers"], tokens: ["http", "tokens"] } as const
+const editableLists = { servers: ["servers"], tokens: ["http", "tokens"] } as const
 type EditableList = keyof typeof editableLists
 
 /** Lines of a block map that hold the list with a first item, and nothing else. */
