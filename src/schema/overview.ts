@@ -229,7 +229,7 @@ export type FirstStep = typeof FirstStep.Type
 
 /**
  * First step that is still to be done, the same for all clients: without a server nothing can be deployed, and a server
- * alone runs nothing. Undefined once there has been a first deploy.
+ * alone runs nothing. Undefined once there has been a first deploy, on a server or a platform.
  * @param facts `hasProjects`: the directory of the projects is set up
  */
 export const findFirstStep = ({ hasDeployed, hasProjects, hasServer }: {
@@ -237,7 +237,7 @@ export const findFirstStep = ({ hasDeployed, hasProjects, hasServer }: {
   readonly hasServer: boolean
   readonly hasDeployed: boolean
 }): FirstStep | undefined => {
-  if (hasServer && hasDeployed) return undefined
+  if (hasDeployed) return undefined
   return !hasProjects ? "projects" : !hasServer ? "server" : "deploy"
 }
 

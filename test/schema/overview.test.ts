@@ -7,8 +7,8 @@ it.each([
   [true, false, false, "server"],
   [true, true, false, "deploy"],
   [true, true, true, undefined],
-  // Without its servers an installation can deploy nothing, whatever it did before.
-  [true, false, true, "server"],
+  // Applications of a platform need no server.
+  [true, false, true, undefined],
   // Elsewhere the projects may lie outside of the root, or be adopted later.
   [false, true, true, undefined]
 ])("the next first step with projects %s, a server %s and a deploy %s is %s", (projects, server, deployed, next) => {

@@ -227,10 +227,12 @@ const isRootSetUp = Effect.map(
 const hasDeployed = (
   projects: ReadonlyArray<Pick<LocalProject, "hasPlatformJson">>,
   observed: ReadonlyArray<Pick<ObservedProject, "servers">>,
-  deploys: Either.Either<ReadonlyArray<Run>, string>
+  deploys: Either.Either<ReadonlyArray<Run>, string>,
+  hasServer: boolean
 ): boolean =>
   Either.isLeft(deploys) || deploys.right.length > 0 || projects.some(({ hasPlatformJson }) => hasPlatformJson) ||
-  observed.some(({ servers }) => servers.some(({ state }) => state !== "absent"))
+  // A project may name a server that is not stored yet, whose stack is unknown.
+  hasServer && observed.some(({ servers }) => servers.some(({ state }) => state !== "absent"))
 
 /** Reason why the project's files cannot be used. */
 const errorOf = ({ problems }: KnownProject): Pick<ObservedProject, "error"> => {
@@ -357,7 +359,7 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
   const firstStep = findFirstStep({
     hasProjects: projects.length > 0 || (yield* isRootSetUp),
     hasServer: servers.length > 0,
-    hasDeployed: hasDeployed(projects, seen.projects, deploys)
+    hasDeployed: hasDeployed(projects, seen.projects, deploys, servers.length > 0)
   })
   return {
     ...seen,

@@ -112,7 +112,12 @@ describe("overview", () => {
       },
       undefined
     ],
-    ["an application for the platform", { files: project("shop", "1", { "platform.json": "{}" }) }, undefined]
+    ["an application for the platform", { files: project("shop", "1", { "platform.json": "{}" }) }, undefined],
+    [
+      "an application for the platform and no server",
+      { files: project("shop", null, { "platform.json": "{}" }), servers: 0 },
+      undefined
+    ]
   ])("names the next of the first steps, up to a first deploy: %s", ([, given, next]) =>
     Effect.gen(function*() {
       expect((yield* look).firstStep).toBe(next)
