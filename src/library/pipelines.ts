@@ -44,7 +44,7 @@ export {
 } from "../pipelines/servers/servers.ts"
 export { planServer, storeServer } from "../pipelines/servers/storeServer.ts"
 export { changeSettings, showSettings } from "../pipelines/settings.ts"
-export { executeStackAction } from "../pipelines/stacks.ts"
+export { executeStackAction, planStackRemoval } from "../pipelines/stacks.ts"
 export { StatsHistory, StatsHistoryLive } from "../pipelines/StatsHistory.ts"
 export { deployTargets } from "../pipelines/targets/deployTargets.ts"
 export { planTargets } from "../pipelines/targets/planTargets.ts"

@@ -372,7 +372,9 @@ export {
   StackFailed,
   StackMissing,
   StackNotAdoptable,
+  StackRemains,
   StackRemoval,
+  StackRemovalPlan,
   StackRequest,
   StackResult,
   StackUnknown

@@ -1,7 +1,14 @@
 import type { Path } from "@effect/platform"
 import { Clock, Effect, Schema } from "effect"
 import { parseComposeError } from "../remote/activation.ts"
-import { type ContainerState, parseStack, type StackAnswer, stackCommand } from "../remote/stack.ts"
+import {
+  type ContainerState,
+  parseRemovalPlan,
+  parseStack,
+  type Remains,
+  type StackAnswer,
+  stackCommand
+} from "../remote/stack.ts"
 import type { DeployLocked } from "../schema/deploys.ts"
 import { withEnvironment } from "../schema/environments.ts"
 import { type Run, type RunFailure, RunInterrupted } from "../schema/runs.ts"
@@ -12,13 +19,16 @@ import {
   type StackAction,
   StackFailed,
   StackMissing,
+  type StackRemains,
   type StackRemoval,
+  type StackRemovalPlan,
   type StackRequest,
   StackResult
 } from "../schema/stacks.ts"
 import { cut, pluralize } from "../schema/words.ts"
 import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../services/locks/Locks.ts"
+import { scrubSecrets } from "../services/masking.ts"
 import { type Instance, Runs, type RunSpec } from "../services/runs/Runs.ts"
 import { executeStep, uncancellable } from "../services/runs/Steps.ts"
 import type { Settings } from "../services/settings/Settings.ts"
@@ -27,7 +37,13 @@ import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome 
 import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
 import { describeForeignContainers } from "./projects/stackNames.ts"
-import { describeDockerRefusal, type PlaceRefused, resolvePlaceToChange } from "./servers/servers.ts"
+import {
+  describeDockerRefusal,
+  describeEnvironment,
+  type PlaceRefused,
+  resolvePlaceToChange,
+  resolveUnconfirmedPlace
+} from "./servers/servers.ts"
 
 const mostNamed = 10
 
@@ -61,7 +77,10 @@ const describeVolumes = (volumes: boolean, [foreign]: StackAnswer["foreign"] = [
     : "Its volumes and data/ stay"
 
 /** Describes the things that a removal deleted and kept. */
-export const describeRemoval = ({ foreign, images, left, removed }: StackAnswer, volumes: boolean): string =>
+export const describeRemoval = (
+  { foreign, images, left, removed }: Pick<StackAnswer, "foreign" | "images" | "left" | "removed">,
+  volumes: boolean
+): string =>
   [
     removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
     // Two releases may have used the same image name.
@@ -69,6 +88,39 @@ export const describeRemoval = ({ foreign, images, left, removed }: StackAnswer,
     ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
     describeVolumes(volumes, foreign)
   ].map((sentence) => `${sentence}.`).join(" ")
+
+const describeReason = ({ by, kind, reason }: Remains): string => {
+  switch (reason) {
+    case "data":
+      return "data/ is never removed"
+    case "root":
+      return "Berth did not bring it, and it belongs to root"
+    case "denied":
+      return "Berth brought it, and the user of the server may not write to its directory"
+    case "named":
+      return by.startsWith("berth/release:") ? "a release in another directory has it" : `it also has the name ${by}`
+    case "used":
+      return `the container ${by} uses it`
+    case "unasked":
+      return "volumes stay unless their removal is asked for"
+    case "shared":
+      return "a stack of the same name in another directory has the same volumes"
+    case "unnamed":
+      return "the compose file does not name it"
+    case "oneoff":
+      return "it is a one-off container, and Compose cannot take this stack down"
+    default:
+      return kind === "image"
+        ? "Berth did not bring it"
+        : "Berth did not bring it, or no release that is kept has it in its files"
+  }
+}
+
+const describeRemains = (remains: ReadonlyArray<Remains>): ReadonlyArray<StackRemains> =>
+  remains.map((each) => ({ kind: each.kind, name: each.name, because: describeReason(each) }))
+
+// The result of a run is stored.
+const mostRemains = 50
 
 /** Pulling images and stopping slow containers print nothing until they are done. */
 const timeout = "30 minutes"
@@ -80,7 +132,7 @@ const timeout = "30 minutes"
 const runStackCommand = (
   { remotePath, server }: Stack,
   action: StackAction,
-  what: "do" | "look" | "settled",
+  what: "do" | "look" | "plan" | "settled",
   volumes = false
 ) =>
   Effect.gen(function*() {
@@ -90,16 +142,39 @@ const runStackCommand = (
     if (code !== 0) {
       const reason = describeForeignContainers(answer.foreign, { remotePath, server: server.name }) ??
         describeDockerRefusal(scrubServerOutput(server, parseComposeError(stderr)), server)
-      const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
+      const state = what === "look" || what === "plan" ? "Nothing was changed" : describeRunning(answer.containers)
       return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
     }
-    if (what === "settled" && action === "remove") return answer
+    if (what === "settled" && action === "remove") return { ...answer, output: stdout }
     const needsContainers = action === "stop" || action === "restart"
     if (answer.lacks === "stack" || (answer.lacks === "containers" && needsContainers)) {
       return yield* new StackMissing({ remotePath, server: server.name, isEmpty: answer.lacks === "containers" })
     }
-    return answer
+    return { ...answer, output: stdout }
   })
+
+/**
+ * Plans the removal of a stack: everything that it would remove and leave on the server. Changes nothing, and fails for a
+ * directory without a stack as the removal does.
+ */
+export const planStackRemoval = Effect.fn("planStackRemoval")(function*(
+  request: StackRemoval
+): Effect.fn.Return<
+  StackRemovalPlan,
+  PlaceRefused | RemoteCommandFailed | SshError | StackFailed | StackMissing,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
+  const stack = yield* resolveUnconfirmedPlace(request)
+  const { output } = yield* runStackCommand(stack, "remove", "plan", request.volumes === true)
+  const { stays, ...lists } = parseRemovalPlan(yield* scrubSecrets(output))
+  return {
+    serverId: stack.server.id,
+    remotePath: stack.remotePath,
+    ...describeEnvironment(stack),
+    ...lists,
+    stays: describeRemains(stays)
+  }
+})
 
 /** Waits until a started stack is healthy, or the timeout of its release has passed. */
 const awaitStackHealth = (stack: Stack, { containers }: StackAnswer) =>
@@ -220,7 +295,13 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     ))
     const what = `${doneWords[action]} ${describeStack(stack)}`
     if (action === "remove") {
-      return { success: true, status: "missing" as const, message: `${what}. ${describeRemoval(answer, volumes)}` }
+      const remains = parseStack(yield* scrubSecrets(answer.output)).stays.slice(0, mostRemains)
+      return {
+        success: true,
+        status: "missing" as const,
+        message: `${what}. ${describeRemoval(answer, volumes)}`,
+        stays: describeRemains(remains)
+      }
     }
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }

@@ -143,23 +143,47 @@ export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
   })
 }
 
+const readOnlyActions: ReadonlyArray<string> = ["look", "plan", "settled"]
+
 /**
  * Runs an action on the stack in a directory, or only inspects it: immediately, or once no activation is running there.
- * Continues even if the caller stops waiting.
+ * `plan` lists what a removal would remove and leave. Continues even if the caller stops waiting.
  */
 export const stackCommand = (
-  action: StackAction | "look" | "settled",
+  action: StackAction | "look" | "plan" | "settled",
   remotePath: string,
   sudo: boolean,
   { volumes = false }: { readonly volumes?: boolean } = {}
 ): RemoteCommand => ({
-  what: `${action === "look" || action === "settled" ? "looking at" : action} ${remotePath}`,
+  what: `${readOnlyActions.includes(action) ? "looking at" : action} ${remotePath}`,
   script: stackScript,
   args: [action, remotePath, volumes ? "yes" : "no"],
   sudo,
   // A container's state includes the output of its last health checks.
   limit: makeLineLimit(8, 100_000)
 })
+
+const remainsKinds = ["container", "directory", "file", "image", "link", "volume"] as const
+
+/** Object that a removal leaves, with the script's word for the reason. */
+export interface Remains {
+  readonly kind: typeof remainsKinds[number]
+  readonly name: string
+  readonly reason: string
+  /** Name or container that keeps an image or a volume; empty for other reasons. */
+  readonly by: string
+}
+
+// The script prints a line break within a name as this byte.
+const readName = (fields: ReadonlyArray<string>) => fields.join("\t").replaceAll("\u0001", "\n")
+
+const parseRemains = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<Remains> =>
+  rows.flatMap(([label, word = "", reason = "", by = "", ...name]) => {
+    const kind = remainsKinds.find((each) => each === word)
+    return label !== "stays" || kind === undefined || name.length === 0
+      ? []
+      : [{ kind, name: readName(name), reason, by }]
+  })
 
 /** Stack on a server, and the changes that an action made to it. */
 export interface StackAnswer {
@@ -170,6 +194,8 @@ export interface StackAnswer {
   readonly removed: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
   readonly left: ReadonlyArray<string>
+  /** Objects that a removal leaves by its own rules. */
+  readonly stays: ReadonlyArray<Remains>
   /** Containers of a stack of the same name in another directory, which stop an action or keep its volumes. */
   readonly foreign: ReadonlyArray<ForeignContainer>
 }
@@ -185,7 +211,47 @@ export const parseStack = (output: string): StackAnswer => {
     removed: values("removed"),
     images: values("image"),
     left: values("left"),
+    stays: parseRemains(lines.map((line) => line.split("\t"))),
     foreign: parseForeignContainers(values("foreign"))
+  }
+}
+
+/** Objects that a removal would remove and leave, as its plan lists them. */
+export interface RemovalFacts {
+  readonly releases: ReadonlyArray<{ readonly id: string; readonly at: string }>
+  readonly backups: ReadonlyArray<
+    { readonly id: string; readonly takenAt: string; readonly bytes: number; readonly items: ReadonlyArray<string> }
+  >
+  readonly containers: ReadonlyArray<string>
+  readonly files: ReadonlyArray<string>
+  readonly images: ReadonlyArray<string>
+  readonly volumes: ReadonlyArray<string>
+  readonly stays: ReadonlyArray<Remains>
+  /** Lists that the script cut, with the number of further entries. */
+  readonly omitted: ReadonlyArray<{ readonly list: string; readonly number: number }>
+}
+
+/** Parses the answer of `stackCommand` to `plan`. */
+export const parseRemovalPlan = (output: string): RemovalFacts => {
+  const rows = output.split("\n").map((line) => line.split("\t"))
+  const going = (wanted: string) => [
+    ...new Set(rows.flatMap(([label, kind, ...name]) => label === "goes" && kind === wanted ? [readName(name)] : []))
+  ]
+  return {
+    releases: rows.flatMap(([label, id = "", at = ""]) => label === "release" ? [{ id, at }] : []),
+    backups: rows.flatMap(([label, id = "", takenAt = "", bytes = "", items = ""]) =>
+      label === "backup"
+        ? [{ id, takenAt, bytes: parseFigure(bytes), items: items.split(",").filter((item) => item !== "") }]
+        : []
+    ),
+    containers: going("container"),
+    files: going("file"),
+    images: going("image"),
+    volumes: going("volume"),
+    stays: parseRemains(rows),
+    omitted: rows.flatMap(([label, list = "", number = ""]) =>
+      label === "more" ? [{ list, number: parseFigure(number) }] : []
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { PlannedService, StackStatus } from "./deploys.ts"
-import { confirmField, stackPlace } from "./environments.ts"
+import { confirmField, plannedEnvironment, stackPlace } from "./environments.ts"
 import { ReleaseImage } from "./releases.ts"
 import { RemotePathText, type ServerAccess } from "./servers.ts"
 import { field, flag, number, projectPath, serverId, strictBody, text, textOrNull, texts } from "./validation.ts"
@@ -34,6 +34,44 @@ export const StackRemoval = Schema.Struct({
 }).annotations({ identifier: "StackRemoval", ...strictBody })
 export interface StackRemoval extends Schema.Schema.Type<typeof StackRemoval> {}
 
+/** Object that a removal leaves on the server, and the reason. */
+export const StackRemains = Schema.Struct({
+  kind: Schema.Literal("container", "directory", "file", "image", "link", "volume").annotations({
+    description: "Kind of the object.",
+    examples: ["directory"]
+  }),
+  name: text("Its name; that of a file is relative to the directory of the stack.", "data"),
+  because: text("Reason why it stays.", "data/ is never removed")
+}).annotations({ identifier: "StackRemains" })
+export interface StackRemains extends Schema.Schema.Type<typeof StackRemains> {}
+
+/** Plan of the removal of a stack. */
+export const StackRemovalPlan = Schema.Struct({
+  ...plannedEnvironment,
+  serverId,
+  remotePath: text("The directory of the stack.", "~/containers/hello"),
+  releases: Schema.Array(Schema.Struct({
+    id: text("Identifier of the release.", "3"),
+    at: text("Time of its deploy.", "2026-01-02T03:04:05Z")
+  })).annotations({ description: "Releases that are removed, newest first: no rollback leads back to them." }),
+  backups: Schema.Array(Schema.Struct({
+    id: text("Identifier of the backup.", "12"),
+    takenAt: text("When it was taken.", "2026-01-02T03:04:05Z"),
+    bytes: number("Its size on the server, in bytes.", 1_048_576),
+    items: texts("Its items.", ["database"])
+  })).annotations({ description: "Backups that are removed with the directory .berth, newest first." }),
+  containers: texts("Names of the containers that are removed.", ["hello-web-1"]),
+  files: texts("Files that Berth brought and that are removed, relative to remotePath.", ["compose.yml", ".env"]),
+  images: texts("Images that Berth brought and that are removed, by name, or by id without one.", ["hello:latest"]),
+  volumes: texts("Volumes that are removed with what is in them; empty without `volumes`.", []),
+  stays: Schema.Array(StackRemains).annotations({ description: "Objects that stay on the server, with the reason." }),
+  omitted: Schema.Array(Schema.Struct({
+    list: text("The name of the list.", "files"),
+    number: number("Number of its further entries, at least.", 12)
+  })).annotations({ description: "Lists that are longer than 500 entries, and were cut." })
+}).annotations({ identifier: "StackRemovalPlan" })
+export interface StackRemovalPlan extends Schema.Schema.Type<typeof StackRemovalPlan> {}
+
 /** Result of an action on a stack. */
 export const StackResult = Schema.Struct({
   success: flag("True when it was done: a stack that was started can still be unhealthy."),
@@ -41,7 +79,10 @@ export const StackResult = Schema.Struct({
     description: "State of the stack now: exited after a stop, missing after a removal.",
     examples: ["exited"]
   }),
-  message: text("Outcome in words, and what to look at where it is not well.")
+  message: text("Outcome in words, and what to look at where it is not well."),
+  stays: Schema.optionalWith(Schema.Array(StackRemains), { exact: true }).annotations({
+    description: "Objects that a removal left on the server, with the reason; at most 50. Absent for other actions."
+  })
 }).annotations({ identifier: "StackResult" })
 export interface StackResult extends Schema.Schema.Type<typeof StackResult> {}
 

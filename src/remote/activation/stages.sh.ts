@@ -337,22 +337,36 @@ own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
 }
 END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
 }
-remove_image() {
+image_fate() {
 unused_id=$1
 shift
 berths_name=$release_prefix$(printf '%s' "\${unused_id#sha256:}" | cut -c 1-12)
 names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$unused_id //p" | grep -vxF '<none>:<none>')
+fate=missing
+fate_by=
 [ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$unused_id " || return 0
 for name in $names_now; do
 case " $* $berths_name " in
 *" $name "*) ;;
 *)
-as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+fate=named
+fate_by=$name
 return 0 ;;
 esac
 done
-[ -z "$(as_root docker ps -aq --filter "ancestor=$unused_id" </dev/null)" ] || return 1
-as_root docker rmi \${names_now:-"$unused_id"} </dev/null >/dev/null 2>&1
+fate_by=$(as_root docker ps -a --no-trunc --filter "ancestor=$unused_id" --format '{{.ID}} {{.Names}}' </dev/null |
+awk -v without=" \${fate_without:-} " 'index(without, " " $1 " ") == 0 { print $2; exit }')
+fate=goes
+[ -z "$fate_by" ] || fate=used
+}
+remove_image() {
+image_fate "$@"
+case $fate in
+named) docker_quietly rmi "$berths_name" || : ;;
+used) return 1 ;;
+goes)
+docker_quietly rmi \${names_now:-"$unused_id"} ;;
+esac
 }
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }

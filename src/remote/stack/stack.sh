@@ -1,10 +1,10 @@
 #!/bin/sh
 # stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only inspects it:
-# immediately (look), or once no activation is running there (settled). If VOLUMES is yes, a removal includes the
-# volumes of the compose file.
+# immediately (look), or once no activation is running there (settled); plan lists what a removal would remove and leave,
+# and changes nothing. If VOLUMES is yes, a removal includes the volumes of the compose file.
 # Prints `absent` if nothing is deployed, `empty` if a stack has no containers to stop or restart, else the resulting
 # state of its containers as printed by inspect. A removal prints a `removed` line for each deleted file, an `image`
-# line for each deleted image, and a `left` line for each file that it could not delete.
+# line for each deleted image, a `left` line for each file that it could not delete, and `stays` lines as in a plan.
 # If the action failed, exits with a code other than 0 and the error output. It runs to its end even if the connection
 # is lost.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
@@ -14,6 +14,7 @@ command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
 . "$(dirname "$0")/../lib/releaseNumbers.sh"
 . "$(dirname "$0")/../lib/unusedImages.sh"
+. "$(dirname "$0")/../lib/removal.sh"
 action=$1
 volumes=$3
 cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
@@ -45,6 +46,11 @@ if [ "$action" = look ] || [ "$action" = settled ]; then
   [ -n "$containers" ] || echo empty
   show
   exit 0
+fi
+if [ "$action" = plan ]; then
+  foreign=$(stack_foreign) || exit 1
+  plan_removal
+  exit
 fi
 find_compose
 trap '' HUP PIPE TERM
@@ -99,34 +105,30 @@ containers=$(ids) || exit 1
 by_docker rm -f || { show; exit 1; }
 containers=$(ids) || exit 1
 [ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
-notes() { cat .berth/releases/[0-9]*/note 2>/dev/null; }
-brought_files() {
-  notes | sed -n -e "s/^compose$tab//p" -e "s/^env$tab//p" -e "s/^file$tab//p" -e "s/^large$tab//p"
-  [ -z "$berths" ] || { printf '%s\n' "$file"; cat .berth/deployed .berth/archive 2>/dev/null; }
-}
-brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
-  case $name in "" | /* | data | data/* | .. | ../* | */../* | */.. | .berth | .berth/*) continue ;; esac
-  [ -f "./$name" ] || [ -L "./$name" ] || continue
+brought=$(brought_there)
+directory_stays "$brought"
+printf '%s\n' "$brought" | while IFS= read -r name; do
+  [ -n "$name" ] || continue
   if rm -f "./$name"; then printf 'removed\t%s\n' "$name"; else printf 'left\t%s\n' "$name"; fi
   case $name in */*) rmdir -p "./${name%/*}" 2>/dev/null ;; esac
 done
 # First removes the names by which releases and interrupted deploys hold images. Docker keeps an image that a container
 # uses.
 forget_incoming
-release_prefix=$(prefix_here)
-left=$(unused_images " $(numbers | tr '\n' ' ') ")
 images_before=$(list_images)
-held=$(printf '%s\n' "$images_before" | cut -d ' ' -f 2 | grep -e "^$release_prefix" -e "^$(kept_prefix)")
+find_images "$images_before"
 # shellcheck disable=SC2086 # A list of names without spaces.
 [ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
 images_there=$(list_images)
 # shellcheck disable=SC2086 # An id and names without spaces.
 printf '%s\n' "$left" | while IFS= read -r line; do [ -z "$line" ] || remove_image $line; done
 images_now=$(list_images) || images_now=$images_before
-printf '%s\n' "$left" | while read -r id name _; do
+printf '%s\n' "$candidates" | while read -r id name _; do
   printf '%s\n' "$images_before" | grep -q "^$id " || continue
   printf '%s\n' "$images_now" | grep -q "^$id " || printf 'image\t%s\n' "${name:-$id}"
 done
+images_there=$images_now
+image_fates | sed -n '/^stays/p'
 rm -rf .berth
 cd / && rmdir "$here" 2>/dev/null
 exit 0

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { executeStackAction } from "../../../src/pipelines/stacks.ts"
+import { executeStackAction, planStackRemoval } from "../../../src/pipelines/stacks.ts"
 import { docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, project, realServer, withSudo } from "../../fixtures/docker/realProject.ts"
 import { patience } from "../../fixtures/patience.ts"
@@ -48,7 +48,14 @@ describe.skipIf(!realServer.available)(
 
               yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
               yield* must(() => writeFile(join(remote, "data", "row"), "1"))
+              const plan = yield* planStackRemoval(where)
+              expect(plan).toMatchObject({ images: [image], containers: [expect.stringContaining(name)], volumes: [] })
+              expect(plan.stays.map(({ because, kind, name }) => [kind, name, because])).toEqual([
+                ["volume", `${name}_kept`, "volumes stay unless their removal is asked for"],
+                ["directory", "data", "data/ is never removed"]
+              ])
               const removed = yield* executeStackAction("remove", where)
+              for (const file of plan.files) expect([file, removed.message.includes(file)]).toEqual([file, true])
               expect(removed).toMatchObject({ success: true, status: "missing" })
               expect(removed.message).toContain(`Images: ${image}. `)
               expect(yield* docker("image", "ls", "-aq", image)).toBe("")
@@ -59,6 +66,7 @@ describe.skipIf(!realServer.available)(
               expect(lines(yield* volumes)).toHaveLength(1)
 
               yield* deploy({ projectPath: directory, ...where })
+              expect((yield* planStackRemoval({ ...where, volumes: true })).volumes).toEqual([`${name}_kept`])
               yield* executeStackAction("remove", { ...where, volumes: true })
               expect(lines(yield* volumes)).toEqual([])
               expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])

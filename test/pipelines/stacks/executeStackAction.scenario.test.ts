@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { executeStackAction } from "../../../src/pipelines/stacks.ts"
+import { executeStackAction, planStackRemoval } from "../../../src/pipelines/stacks.ts"
 import type { StackAction } from "../../../src/schema/stacks.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { killScript, scene } from "../../fixtures/docker/deployScene.ts"
@@ -25,7 +25,9 @@ const staged = (options?: Parameters<typeof scene>[0]) =>
         encoding: "utf8",
         env: { ...process.env, ...all.standIns.env }
       }).stdout.trim()
-    return { ...all, docker, does }
+    const plans = (fields: { readonly remotePath?: string; readonly volumes?: boolean } = {}) =>
+      Effect.provide(planStackRemoval({ serverId: "1", remotePath: "~/containers/shop", ...fields }), all.berth)
+    return { ...all, docker, does, plans }
   })
 
 describe.each(shells)("a stack on a server, in $name", (shell) => {
@@ -90,6 +92,162 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
       }),
     60_000 * patience
   )
+})
+
+/** Every entry of a directory, with what is in it, as text that two moments can be compared by. */
+const snapshot = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return `${path} ${entry.isFile() ? readFileSync(path, "utf8") : ""}`
+  }).toSorted()
+
+describe.each(shells)("the plan of a removal, in $name", (shell) => {
+  it.scopedLive(
+    "lists exactly what the removal then removes and leaves, and changes nothing",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, docker, does, plans, remote } = yield* staged({ shell: shell.path })
+        yield* bring(archive("one"))
+        yield* deployed
+        yield* bring(archive("two"))
+        yield* deployed
+        const images = () =>
+          docker("image", "ls", "-a", "--no-trunc", "--format", "{{.ID}} {{.Repository}}:{{.Tag}}").split("\n")
+        // One of the two has another name; a line break in a name forges no line.
+        const [first = ""] = readFileSync(join(remote, ".berth/releases/1/note"), "utf8").split("\n").flatMap((line) =>
+          line.startsWith("image\t") ? [line.split("\t")[1] ?? ""] : []
+        )
+        docker("tag", first, "mine:1")
+        for (const path of ["data/db", "uploads/deep", "conf", "bare", ".berth/backups/7"]) {
+          mkdirSync(join(remote, path), { recursive: true })
+        }
+        const hostile = "x\ngoes\tfile\tdata"
+        const own = ["own.txt", "uploads/deep/one", "conf/own\ttab", "conf/\u001b[31mred", hostile, ".hidden", "-n"]
+        for (const name of [...own, "data/db/row"]) writeFileSync(join(remote, name), "1")
+        symlinkSync("/", join(remote, "away"))
+        writeFileSync(
+          join(remote, ".berth/backups/7/manifest"),
+          "at\t2026-01-02T03:04:05Z\ndata\tdatabase\tdatabase.gz\t2048\tabc\t1\n"
+        )
+        const [imagesBefore, filesBefore] = [images(), snapshot(remote)]
+
+        const plan = yield* plans()
+        expect([images(), snapshot(remote)]).toEqual([imagesBefore, filesBefore])
+        expect(plan).toMatchObject({
+          serverId: "1",
+          remotePath: "~/containers/shop",
+          containers: ["shop-web-1"],
+          volumes: [],
+          omitted: [],
+          backups: [{ id: "7", takenAt: "2026-01-02T03:04:05Z", bytes: 2048, items: ["database"] }]
+        })
+        expect(plan.releases.map(({ id }) => id)).toEqual(["2", "1"])
+        expect(plan.files).toEqual(expect.arrayContaining([".env", "compose.yml", "conf/a b'c"]))
+
+        const removed = yield* does("remove")
+        const gone = [...new Set(imagesBefore.map((line) => line.split(" ")[0]))].filter((id) =>
+          id !== undefined && !images().some((line) => line.startsWith(id))
+        )
+        expect([plan.images, gone.length]).toEqual([["shop:latest"], 1])
+        expect(images().map((line) => line.split(" ")[1])).toEqual(["mine:1"])
+        for (const name of plan.files) expect([name, existsSync(join(remote, name))]).toEqual([name, false])
+        expect(removed.message).toContain(`Files: ${plan.files.join(", ")}. Images: ${plan.images.join(", ")}. `)
+        // The rest of the directory is what was to stay, with everything in it.
+        const stayed = plan.stays.filter(({ kind }) => kind !== "image")
+        expect(stayed.map(({ name }) => name).toSorted()).toEqual(
+          ["data", "uploads", "bare", "away", ...own.filter((name) => !name.startsWith("uploads"))].toSorted()
+        )
+        for (const { name } of stayed) {
+          expect([name, readdirSync(remote).includes(name.split("/")[0] ?? "")]).toEqual([name, true])
+        }
+        expect(readdirSync(remote).toSorted()).toEqual(
+          [
+            ...new Set(stayed.map(({ name }) => name.split("/")[0]))
+          ].toSorted()
+        )
+        expect(plan.stays).toEqual(expect.arrayContaining([
+          { kind: "directory", name: "data", because: "data/ is never removed" },
+          { kind: "link", name: "away", because: expect.stringContaining("Berth did not bring it") },
+          { kind: "image", name: "shop:latest", because: "it also has the name mine:1" }
+        ]))
+        expect(removed.stays?.toSorted((one, other) => one.name < other.name ? -1 : 1)).toEqual(
+          plan.stays.toSorted((one, other) => one.name < other.name ? -1 : 1)
+        )
+        expect(yield* Effect.flip(plans())).toMatchObject({ _tag: "StackMissing", status: 404 })
+      }),
+    60_000 * patience
+  )
+})
+
+describe("the plan of a removal", () => {
+  it.scopedLive(
+    "keeps an image that another container uses, and does not wait for a deploy",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, deployedWith, plans, remote, standIns } = yield* staged()
+        yield* bring(archive("one"))
+        yield* deployed
+        yield* deployedWith({ remotePath: "~/containers/other" })
+        const calls = (yield* standIns.dockerCalls).length
+        const plan = yield* plans()
+        expect([plan.images, plan.stays.filter(({ kind }) => kind === "image")]).toEqual([[], [
+          {
+            kind: "image",
+            name: "shop:latest",
+            because: expect.stringMatching(/another directory|container other-web-1/)
+          }
+        ]])
+        const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
+        expect(asked.filter((call) => !/^(ps|version|image ls|volume ls)\b/.test(call))).toEqual([])
+        expect(existsSync(join(remote, ".berth/current"))).toBe(true)
+      }),
+    60_000 * patience
+  )
+
+  it.scopedLive(
+    "ends early in a directory with very many entries, and says how many it left out",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, plans, remote } = yield* staged()
+        yield* bring(archive("one"))
+        yield* deployed
+        for (let number = 0; number < 700; number++) writeFileSync(join(remote, `own-${number}`), "")
+        const { omitted, stays } = yield* plans()
+        expect(stays.length).toBeLessThan(510)
+        expect(omitted).toEqual([{ list: "stays", number: 200 }])
+      }),
+    60_000 * patience
+  )
+
+  it.scopedLive("of a volume says whether it goes or stays, and why", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, plans, program } = yield* staged()
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* program(
+        "docker",
+        `case $* in
+  "volume ls"*) printf 'db\\tshop_db\\nold\\tshop_old\\nbusy\\tshop_busy\\n' ;;
+  *"config --volumes") printf 'db\\nbusy\\n' ;;
+  *"volume=shop_busy"*) echo "0123 other-web-1" ;;
+  *"--filter volume="*) ;;
+  *) exec "$STAND_INS/docker" "$@" ;;
+esac`
+      )
+      const fates = ({ stays, volumes }: Effect.Effect.Success<ReturnType<typeof plans>>) => [
+        volumes,
+        stays.flatMap(({ because, kind, name }) => kind === "volume" ? [`${name}: ${because}`] : [])
+      ]
+      const unasked = "volumes stay unless their removal is asked for"
+      expect(fates(yield* plans())).toEqual([
+        [],
+        [`shop_busy: ${unasked}`, `shop_db: ${unasked}`, `shop_old: ${unasked}`]
+      ])
+      expect(fates(yield* plans({ volumes: true }))).toEqual([
+        ["shop_db"],
+        ["shop_busy: the container other-web-1 uses it", "shop_old: the compose file does not name it"]
+      ])
+    }), 60_000 * patience)
 })
 
 describe("a stack that is started again", () => {
