@@ -54,6 +54,7 @@ const endpoints = [
   "POST /api/container/start",
   "POST /api/container/restart",
   "POST /api/container/remove",
+  "POST /api/container/remove/plan",
   "POST /api/container/pull",
   "POST /api/container/editor-diff",
   "POST /api/container/backup",

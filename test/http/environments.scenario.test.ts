@@ -76,6 +76,7 @@ const ofProjects = [
   ["/api/container/start", {}, "placed"],
   ["/api/container/restart", {}, "placed"],
   ["/api/container/remove", {}, "placed"],
+  ["/api/container/remove/plan", {}, "placed"],
   ["/api/container/backup", {}, "placed"],
   ["/api/container/backup/verify", { backup: "1" }, "placed"],
   ["/api/container/restore", { backup: "1" }, "placed"],

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { StackRemoval, StackRequest, StackResult } from "../../schema/stacks.ts"
+import { StackRemoval, StackRemovalPlan, StackRequest, StackResult } from "../../schema/stacks.ts"
 import * as failures from "./annotations.ts"
-import { annotateFailures, forOperators, startsRun } from "./annotations.ts"
+import { annotateFailures, forOperators, forViewers, startsRun } from "./annotations.ts"
 
 /** Actions on deployed stacks. */
 export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
@@ -53,6 +53,21 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
         OpenApi.Description,
         "Removes the containers and networks of the stack in remotePath, then the files and images that Berth brought " +
           "there. What is in data/ and what Berth did not bring stay, and so do volumes unless `volumes` is true."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("planStackRemoval", "/api/container/remove/plan").annotateContext(forViewers)
+      .annotateContext(annotateFailures(failures.body, failures.server, [
+        404,
+        "There is no stack in that directory."
+      ]))
+      .setPayload(StackRemoval)
+      .addSuccess(StackRemovalPlan)
+      .annotate(OpenApi.Summary, "Plan the removal of a stack")
+      .annotate(
+        OpenApi.Description,
+        "Lists what a removal would remove now (releases, backups, containers, files, images and, with `volumes`, volumes), and " +
+          "what stays in the directory and on the server, with the reason. Changes nothing anywhere."
       )
   )
   .annotate(OpenApi.Title, "Stacks")

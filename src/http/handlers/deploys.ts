@@ -59,7 +59,10 @@ export const StacksHandlers = HttpApiBuilder.group(BerthApi, "stacks", (handlers
         executeStackAction("restart", payload))))
     .handle("removeStack", ({ payload }) =>
       orApiError(loadOnUse(loadStackActions, ({ executeStackAction }) =>
-        executeStackAction("remove", payload)))))
+        executeStackAction("remove", payload))))
+    .handle("planStackRemoval", ({ payload }) =>
+      orApiError(loadOnUse(loadStackActions, ({ planStackRemoval }) =>
+        planStackRemoval(payload)))))
 
 const loadBackups = () => import("../../pipelines/backups/backups.ts")
 const loadRestore = () => import("../../pipelines/backups/restore.ts")
