@@ -12,6 +12,7 @@ import {
 } from "../schema/deploys.ts"
 import type { ComparedService, ReleaseComparison, ReleaseImage, RollbackPlan } from "../schema/releases.ts"
 import { describeSecret } from "../schema/secrets.ts"
+import type { StackRemains, StackRemovalPlan } from "../schema/stacks.ts"
 import { describeProgram, listFurtherPrograms } from "../schema/trust.ts"
 import { differencesIn, type Drift, type DriftPart, type PlanChange, type PlatformPlan } from "../schema/upsert.ts"
 import { formatBytes, pluralize } from "../schema/words.ts"
@@ -258,4 +259,45 @@ export const formatReleaseComparison = (
   return lines.length === 0
     ? [`  Nothing differs: the same images and the same ${pluralize(files.length, "file")}.`]
     : lines
+}
+
+const mostShown = 20
+
+/** Lines of a list, at most 20, with the number of the others. */
+const cutLines = (lines: ReadonlyArray<string>, further: number): ReadonlyArray<string> => {
+  const others = Math.max(0, lines.length - mostShown) + further
+  return [...lines.slice(0, mostShown), ...others === 0 ? [] : [`    and ${others} more`]]
+}
+
+/** Formats one line for each object that stays on the server. */
+export const formatRemains = (stays: ReadonlyArray<StackRemains>): ReadonlyArray<string> =>
+  stays.map(({ because, kind, name }) =>
+    `  = ${kind} ${escapeInline(name)}${kind === "directory" ? "/" : ""} stays: ${escapeInline(because)}`
+  )
+
+/** Formats the plan of a stack's removal: releases and backups first, and at the end the objects that stay. */
+export const formatRemoval = (plan: StackRemovalPlan): ReadonlyArray<string> => {
+  const further = (list: string) =>
+    plan.omitted.filter((omitted) => omitted.list === list).reduce((sum, { number }) => sum + number, 0)
+  const named = (noun: string, list: "containers" | "files" | "images" | "volumes") =>
+    cutLines(plan[list].map((name) => `  - ${noun} ${escapeInline(name)}`), further(list))
+  return [
+    ...cutLines(
+      plan.releases.map(({ at, id }) => `  - release ${escapeInline(id)}, deployed ${escapeInline(at)}`),
+      further("releases")
+    ),
+    ...cutLines(
+      plan.backups.map(({ bytes, id, items, takenAt }) =>
+        `  - backup ${escapeInline(id)} of ${items.map(escapeInline).join(", ")}, taken ${escapeInline(takenAt)}, ${
+          formatBytes(bytes)
+        }`
+      ),
+      further("backups")
+    ),
+    ...named("container", "containers"),
+    ...named("file", "files"),
+    ...named("image", "images"),
+    ...named("volume", "volumes"),
+    ...cutLines(formatRemains(plan.stays), further("stays"))
+  ]
 }

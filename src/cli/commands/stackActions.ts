@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import type { Call } from "../../client/Berth.ts"
+import { Berth, type Call } from "../../client/Berth.ts"
 import { computeRunVerdict } from "../../schema/runs.ts"
 import type { StackAction, StackRequest, StackResult } from "../../schema/stacks.ts"
 import { followRun } from "../followRun.ts"
@@ -14,6 +14,7 @@ import {
 } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Screen, verdictCode } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
+import { formatRemains, formatRemoval } from "../plans.ts"
 import { noWaitOption, requireService, startWithoutWaiting } from "../reports.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
@@ -30,7 +31,13 @@ const runStackAction = (action: StackAction, call: Call<StackResult>, { json, no
     if (noWait) return yield* Effect.as(startWithoutWaiting(call, json), exitCodes.done)
     const { body, next, value } = yield* followRun(call)
     if (json) yield* print(body)
-    yield* say([...value.message.split("\n").map(escapeInline), ...json ? [] : next].join("\n"))
+    yield* say(
+      [
+        ...value.message.split("\n").map(escapeInline),
+        ...formatRemains(value.stays ?? []),
+        ...json ? [] : next
+      ].join("\n")
+    )
     return verdictCode[computeRunVerdict({ kind: "stack", subject: { action } }, value)]
   })
 
@@ -88,12 +95,15 @@ const removeCommand = defineServiceCommand(
   {
     name: "remove",
     summary: "Remove a project's stack from its server: its containers, and Berth's files and images.",
-    details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
-    examples: ["berth remove hello"]
+    details:
+      "Shows what would be removed, its releases and backups first, and what stays and why; then asks. data/ and volumes stay, " +
+      "unless --volumes says otherwise. The project on this machine stays as it is.",
+    examples: ["berth remove hello", "berth remove hello --dry-run"]
   },
   {
     project,
     volumes: flagOption("volumes", "Remove its volumes too, with what is in them."),
+    dryRun: flagOption("dry-run", "Show what would be removed and what stays, and change nothing."),
     yes,
     noWait: noWaitOption,
     confirm: confirmOption,
@@ -102,6 +112,25 @@ const removeCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     if (input.noWait) yield* requireService
     const place = yield* locateNamedStack(input.project, input)
+    const planned = { payload: { ...pickStackLocation(place), volumes: input.volumes } }
+    const { answer } = yield* Berth
+    const { print, say } = yield* Screen
+    const heading = `Removal of the stack at ${describeLocation(place)}:`
+    if (input.dryRun) {
+      const { body, value } = yield* answer((api) => api.planStackRemoval(planned))
+      yield* print(input.json ? body : [heading, ...formatRemoval(value)].join("\n"))
+      return exitCodes.done
+    }
+    if (!input.yes || (place.isProtected && Option.isNone(input.confirm))) {
+      const lines = yield* answer((api) => api.planStackRemoval(planned)).pipe(
+        Effect.map(({ value }) => [heading, ...formatRemoval(value)]),
+        // An older service has no such plan; the removal itself tells other failures.
+        Effect.catchAll(({ message }) =>
+          Effect.succeed([`What would be removed and what stays is not known: ${escapeInline(message)}`])
+        )
+      )
+      yield* say(lines.join("\n"))
+    }
     const question = input.volumes
       ? `Remove the stack at ${describeLocation(place)}, and its volumes with all that is in them?`
       : `Remove the stack at ${describeLocation(place)}? Its data/ and volumes stay.`

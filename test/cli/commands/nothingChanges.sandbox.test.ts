@@ -19,22 +19,14 @@ const release = {
   files: []
 }
 
-/** A service that plans a rollback with these obstacles; `asked` are the paths of its requests. */
-const planning = (obstacles: ReadonlyArray<string>) =>
+/** A service with one server and these answers by path; `asked` are the paths of its requests. */
+const serving = (plans: Readonly<Record<string, unknown>>) =>
   Effect.gen(function*() {
     const asked: Array<string> = []
     const answers: Readonly<Record<string, unknown>> = {
       "/api/projects": [],
       "/api/servers": [{ id: "1", name: "Main", host: "main.test", port: 22, username: "ann", useSudo: false }],
-      "/api/container/rollback/plan": {
-        serverId: "1",
-        remotePath: "~/app",
-        release,
-        files: [],
-        services: [],
-        obstacles,
-        warnings: []
-      }
+      ...plans
     }
     const port = yield* freePort
     yield* Effect.acquireRelease(
@@ -56,6 +48,87 @@ const planning = (obstacles: ReadonlyArray<string>) =>
     )
     return { asked, url: `http://127.0.0.1:${port}` }
   })
+
+/** A service that plans a rollback with these obstacles. */
+const planning = (obstacles: ReadonlyArray<string>) =>
+  serving({
+    "/api/container/rollback/plan": {
+      serverId: "1",
+      remotePath: "~/app",
+      release,
+      files: [],
+      services: [],
+      obstacles,
+      warnings: []
+    }
+  })
+
+const removal = {
+  serverId: "1",
+  remotePath: "~/app",
+  releases: [{ id: "3", at: "2026-01-02T03:04:05Z" }],
+  backups: [{ id: "12", takenAt: "2026-01-01T00:00:00Z", bytes: 2_000_000, items: ["database"] }],
+  containers: ["app-web-1"],
+  files: Array.from({ length: 23 }, (_, index) => `f${index}`),
+  images: ["app:latest"],
+  volumes: [],
+  stays: [
+    { kind: "directory", name: "data", because: "data/ is never removed" },
+    { kind: "file", name: "x\n  - file \u001b[31mdata", because: "Berth did not bring it" }
+  ],
+  omitted: [{ list: "files", number: 100 }]
+}
+const removalArgs = ["remove", "/", "--server", "1", "--path", "~/app"]
+
+describe("berth remove", () => {
+  it.scopedLive("--dry-run lists releases and backups first, cuts its lists, asks for nothing and ends with 0", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* serving({ "/api/container/remove/plan": removal })
+      const { code, err, out } = yield* runCli({ url }, [...removalArgs, "--dry-run"])
+      expect([code, err]).toEqual([0, ""])
+      expect(out.split("\n")).toEqual([
+        "Removal of the stack at ~/app on Main:",
+        "  - release 3, deployed 2026-01-02T03:04:05Z",
+        "  - backup 12 of database, taken 2026-01-01T00:00:00Z, 2.0 MB",
+        "  - container app-web-1",
+        ...removal.files.slice(0, 20).map((name) => `  - file ${name}`),
+        "    and 103 more",
+        "  - image app:latest",
+        "  = directory data/ stays: data/ is never removed",
+        "  = file x\\n  - file \\u001b[31mdata stays: Berth did not bring it",
+        ""
+      ])
+      expect(asked).not.toContain("/api/container/remove")
+      const json = yield* runCli({ url }, [...removalArgs, "--dry-run", "--json"])
+      expect([json.code, JSON.parse(json.out)]).toEqual([0, removal])
+    }))
+
+  it.scopedLive("shows the list before its question, and asks as well where there is none", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* serving({ "/api/container/remove/plan": removal })
+      const declined = yield* runCli({ url }, removalArgs, { answers: [false] })
+      expect([declined.code, declined.out]).toEqual([1, ""])
+      expect(declined.err).toMatch(
+        /- release 3,[^]*and 103 more[^]*Remove the stack at ~\/app on Main\?[^]*Nothing was changed/
+      )
+      expect(asked).not.toContain("/api/container/remove")
+
+      const older = yield* serving({})
+      const unknown = yield* runCli({ url: older.url }, removalArgs, { answers: [false] })
+      expect(unknown.code).toBe(1)
+      expect(unknown.err).toMatch(
+        /^What would be removed and what stays is not known: [^]*\nRemove the stack at ~\/app on Main\?/
+      )
+    }))
+
+  it.scopedLive("asks for no list with --yes", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* serving({ "/api/container/remove/plan": removal })
+      yield* runCli({ url }, [...removalArgs, "--yes"])
+      expect(asked).toContain("/api/container/remove")
+      expect(asked).not.toContain("/api/container/remove/plan")
+    }))
+})
 
 describe("berth", () => {
   it.scopedLive("rollback fails where something is in the way, and changes nothing", () =>
