@@ -173,6 +173,27 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await page.context().close()
   })
 
+  it("lists what the removal of the stack takes and leaves, before it is confirmed", async () => {
+    const { page } = await stage.open("/projects/hello")
+    await rewriteAnswers(page, "**/api/container/remove/plan", async (route) => {
+      const response = await route.fetch()
+      const plan = await response.json()
+      const stays = [...plan.stays, { kind: "file", name: hostile, because: "Berth did not bring it" }]
+      const files = [...plan.files, ...Array.from({ length: 30 }, (_, index) => `made-${index}`)]
+      await route.fulfill({ response, json: { ...plan, files, stays } })
+    })
+    await page.getByRole("button", { name: "More for hello" }).click()
+    await page.getByRole("button", { name: "Remove", exact: true }).click()
+    const dialog = page.getByRole("dialog", { name: "Remove the stack of hello?" })
+    const list = dialog.getByRole("group", { name: "What is removed and what stays" })
+    for (const named of ["Release 1, deployed", "Containers", "compose.yml", "more", hostile]) {
+      await list.getByText(named, { exact: false }).first().waitFor()
+    }
+    expect(await page.title()).not.toBe("owned")
+    await dialog.getByRole("button", { name: "Leave it" }).click()
+    await page.context().close()
+  })
+
   it("offers only what can be done: nothing with the stack of a project that is not deployed", async () => {
     const { page } = await stage.open("/servers")
     await rewriteAnswers(page, "**/api/overview", async (route) => {

@@ -7,7 +7,18 @@ import type { LocalProject, ProjectTarget } from "../../schema/projects.ts"
 import { isEnded, listRemedies, type Remedy, remedyWords, type Run } from "../../schema/runs.ts"
 import { formatBytes, formatPercent } from "../../schema/words.ts"
 import { formatCount, useCall, useContainers, useProjects, useStartRun } from "../service.ts"
-import { Age, Badge, Button, Empty, Failure, type IconName, Panel, toContainerTone, useKey } from "../ui/components.tsx"
+import {
+  Age,
+  Badge,
+  Button,
+  Empty,
+  Failure,
+  type IconName,
+  Panel,
+  toContainerTone,
+  useKey,
+  Waiting
+} from "../ui/components.tsx"
 import { Confirm, Menu, useProtection } from "../ui/dialogs.tsx"
 import { ContainerUsage } from "../usage/lazyUsage.tsx"
 import { DeployDialog } from "./Deploy.tsx"
@@ -79,6 +90,61 @@ const listFittingActions = (state: ProjectState | undefined, isUp: boolean): Rea
   return isUp ? ["Restart", "Stop", "Remove"] : ["Start", "Remove"]
 }
 
+const mostShown = 20
+
+const CutList = ({ further, lines, title }: {
+  readonly title: string
+  readonly lines: ReadonlyArray<string>
+  /** Entries that the plan has left out. */
+  readonly further: number
+}) => {
+  const others = Math.max(0, lines.length - mostShown) + further
+  return lines.length === 0 ? null : (
+    <>
+      <p className="strong">{title}</p>
+      <ul>
+        {lines.slice(0, mostShown).map((line) => <li key={line}>{line}</li>)}
+        {others === 0 ? null : <li className="quiet">and {others} more</li>}
+      </ul>
+    </>
+  )
+}
+
+/** Lists what the removal of a stack removes and leaves; the removal can be confirmed without it. */
+const RemovalPlan = ({ remotePath, serverId }: Pick<Stack, "remotePath" | "serverId">) => {
+  const { data, error } = useCall(
+    ["removal-plan", serverId, remotePath],
+    (berth) => berth.planStackRemoval({ payload: { serverId, remotePath } })
+  )
+  if (error !== null) return <p className="quiet">The list of what would be removed cannot be read: {error.message}</p>
+  if (data === undefined) return <Waiting what="the list of what is removed" />
+  const further = (list: string) => data.omitted.find((omitted) => omitted.list === list)?.number ?? 0
+  return (
+    <div role="group" aria-label="What is removed and what stays">
+      <CutList
+        title="Releases"
+        lines={data.releases.map(({ at, id }) => `Release ${id}, deployed ${at}`)}
+        further={further("releases")}
+      />
+      <CutList
+        title="Backups"
+        lines={data.backups.map(({ bytes, id, items, takenAt }) =>
+          `Backup ${id} of ${items.join(", ")}, taken ${takenAt}, ${formatBytes(bytes)}`
+        )}
+        further={further("backups")}
+      />
+      <CutList title="Containers" lines={data.containers} further={further("containers")} />
+      <CutList title="Files" lines={data.files} further={further("files")} />
+      <CutList title="Images" lines={data.images} further={further("images")} />
+      <CutList
+        title="These stay"
+        lines={data.stays.map(({ because, kind, name }) => `${kind} ${name}: ${because}`)}
+        further={further("stays")}
+      />
+    </div>
+  )
+}
+
 /** Asks to carry out an action on a stack; the name of a protected environment confirms it. */
 const ConfirmAction = ({ action, error, isPending, name, onClose, onConfirm, stack }: {
   readonly action: Action
@@ -105,6 +171,7 @@ const ConfirmAction = ({ action, error, isPending, name, onClose, onConfirm, sta
       <p className="quiet">
         In <code>{remotePath}</code>.
       </p>
+      {action.name === "Remove" ? <RemovalPlan serverId={serverId} remotePath={remotePath} /> : null}
       {field}
       <Failure error={error} />
     </Confirm>
