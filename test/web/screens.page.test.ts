@@ -39,6 +39,11 @@ const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page:
   ["deploy-question", "/projects/hello", async (page) => {
     await page.getByRole("button", { name: "Deploy 2 changes" }).click()
   }],
+  ["remove-stack", "/projects/hello", async (page) => {
+    await page.getByRole("button", { name: "More for hello" }).click()
+    await page.getByRole("button", { name: "Remove", exact: true }).click()
+    await page.getByRole("dialog").getByText("hello:latest").waitFor()
+  }],
   ["upsert-question", "/applications/hello/hello", async (page) => {
     await page.getByRole("button", { name: /^Apply \d+ changes$/ }).click()
   }],

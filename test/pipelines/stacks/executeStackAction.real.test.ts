@@ -48,6 +48,16 @@ describe.skipIf(!realServer.available)(
 
               yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
               yield* must(() => writeFile(join(remote, "data", "row"), "1"))
+              // A container of somebody else holds the image, as long as it is there.
+              const holder = yield* docker("create", image, "/none")
+              const held = yield* planStackRemoval(where)
+              expect(held.images).toEqual([])
+              expect(held.stays).toContainEqual({
+                kind: "image",
+                name: image,
+                because: expect.stringMatching(/^the container \S+ uses it$/)
+              })
+              yield* docker("rm", holder)
               const plan = yield* planStackRemoval(where)
               expect(plan).toMatchObject({ images: [image], containers: [expect.stringContaining(name)], volumes: [] })
               expect(plan.stays.map(({ because, kind, name }) => [kind, name, because])).toEqual([
