@@ -31,6 +31,7 @@ import { Allowed, ApiError, collectRequiredAccess, orApiError, resolveRequiredAc
 import { BerthApi } from "./api/BerthApi.ts"
 import { describeBodyTooLong, maxBodyBytes, maxUnknownBodyBytes, withBoundedJson, withBoundedText } from "./body.ts"
 import { isLoopback } from "./listen.ts"
+import { isOwnPeer } from "./ownPeer.ts"
 import { buildErrorResponse, handleDefect, normalizeTarget, type RequestTarget } from "./requestTarget.ts"
 import { preflightResponse, withSecurityHeaders } from "./securityHeaders.ts"
 import { readSessionId, WrongTokens } from "./sessions.ts"
@@ -74,17 +75,18 @@ const isDigestOf = (tokenDigest: string) => (token: Redacted.Redacted) =>
   digestSecret(Redacted.value(token)) === tokenDigest
 
 /**
- * Holder of a session while its token is valid, with the current role of the token. A session of the private token is
- * one of the service's own user, and only counts on this machine.
+ * Holder of a session while its token is valid, with the current role of the token. A session of the private token only
+ * counts for requests of the service's own user: browsers also show its cookie to other ports of this machine.
  */
 const findSessionOwner = (
   { name, tokenDigest }: SessionOwner,
   tokens: AccessTokens,
-  fromHere: boolean
-): Option.Option<KnownCaller> => {
+  isOwn: Effect.Effect<boolean>
+): Effect.Effect<Option.Option<KnownCaller>> => {
   const isSame = isDigestOf(tokenDigest)
-  if (Option.exists(tokens.privateToken, isSame)) return fromHere ? Option.some(makeLocalCaller()) : Option.none()
-  return callerOf(holders(tokens).filter((holder) => holder.name === name && isSame(holder.token)))
+  return Option.exists(tokens.privateToken, isSame)
+    ? Effect.map(isOwn, (isOwn) => isOwn ? Option.some(makeLocalCaller()) : Option.none())
+    : Effect.succeed(callerOf(holders(tokens).filter((holder) => holder.name === name && isSame(holder.token))))
 }
 
 /** Policy of the guard, from the settings. */
@@ -323,11 +325,18 @@ const sessionOf = (
   headers: Headers.Headers,
   policy: GuardPolicy,
   find: Sessions["Type"]["find"],
-  fromHere: boolean
+  isOwn: Effect.Effect<boolean>
 ) =>
   Option.match(readSessionId(headers), {
     onNone: () => Effect.succeedNone,
-    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => findSessionOwner(session, policy, fromHere)))
+    onSome: (id) =>
+      Effect.flatMap(
+        find(id),
+        Option.match({
+          onNone: () => Effect.succeedNone,
+          onSome: (session) => findSessionOwner(session, policy, isOwn)
+        })
+      )
   })
 
 /** Adds a proof to every answer that this service has the private token, for programs of the same user. */
@@ -357,13 +366,12 @@ export const guard = HttpMiddleware.make((app) =>
     const policy = yield* CurrentPolicy
     const sessions = yield* Sessions
     const source = NodeHttpServerRequest.toIncomingMessage(request)
-    const fromHere = isLoopback(source.socket.localAddress ?? "")
     const judged = (policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
-      Effect.map(sessionOf(request.headers, policy, find, fromHere), (session) =>
+      Effect.map(sessionOf(request.headers, policy, find, Effect.suspend(() => isOwnPeer(source))), (session) =>
         authorizeRequest({
           method: request.method,
           target: source.url ?? "",
-          fromHere,
+          fromHere: isLoopback(source.socket.localAddress ?? ""),
           rawHeaders: source.rawHeaders,
           session
         }, policy))
@@ -374,12 +382,16 @@ export const guard = HttpMiddleware.make((app) =>
       const { throttle } = yield* WrongTokens
       return yield* Effect.match(verdict.hasWrongToken ? throttle(request.remoteAddress) : Effect.void, {
         onFailure: refused,
-        onSuccess: () => refused(verdict)
+        onSuccess: () =>
+          refused(verdict)
       })
     }
-    if (verdict.preflight) return withSecurityHeaders(preflightResponse, verdict.origin)
+    if (verdict.preflight) {
+      return withSecurityHeaders(preflightResponse, verdict.origin)
+    }
     const isAllowed = Effect.map(
-      Effect.flatMap(policy.recent, (recent) => judged(recent, sessions.peek)),
+      Effect.flatMap(policy.recent, (recent) =>
+        judged(recent, sessions.peek)),
       (now) => now.allowed && hasKeptRights(verdict.caller, now.caller)
     )
     // A response is sent before middleware sees it, so its headers are set in a pre-response handler.

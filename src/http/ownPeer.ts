@@ -47,6 +47,12 @@ type Source = Pick<IncomingMessage, "headers"> & {
   readonly socket: { readonly [End in keyof Ends]: Ends[End] | undefined }
 }
 
+/** True where a table of the kernel tells whose a connection is. */
+export const canTellPeers = process.platform === "linux"
+
+/** Connections that were found to be of this process's user; they stay so. */
+const own = new WeakSet<object>()
+
 /**
  * True if a request was sent by a program of this process's user on this machine, and not through a proxy. Elsewhere
  * than on Linux no table says whose a connection is: any program on this machine counts there.
@@ -59,13 +65,15 @@ export const isOwnPeer = ({ headers, socket }: Source): Effect.Effect<boolean> =
     forwardingHeaders.some((name) => headers[name] !== undefined)
   ) return Effect.succeed(false)
   const uid = process.getuid?.()
-  if (process.platform !== "linux" || uid === undefined) return Effect.succeed(true)
+  if (!canTellPeers || uid === undefined) return Effect.succeed(true)
+  if (own.has(socket)) return Effect.succeed(true)
   const [here, there] = [unmap(localAddress), unmap(remoteAddress)]
   const file = isIP(there) === 4 ? "/proc/net/tcp" : "/proc/net/tcp6"
   return Effect.tryPromise(() => readFile(file, "utf8")).pipe(
     Effect.map((table) =>
       Option.contains(findOwner(table, formatTableEnd(there, remotePort), formatTableEnd(here, localPort)), uid)
     ),
+    Effect.tap((isOwn) => isOwn ? Effect.sync(() => own.add(socket)) : Effect.void),
     Effect.orElseSucceed(() => false)
   )
 }

@@ -44,7 +44,14 @@ export interface TokenList extends Schema.Schema.Type<typeof TokenList> {}
 
 /** Body of a new token. */
 export const TokenRequest = Schema.Struct({
-  name: field(TokenName, "Its name, unique among the tokens."),
+  // It is a segment of the address of its removal.
+  name: field(
+    TokenName.pipe(
+      Schema.maxLength(100, { message: () => "must be a name of up to 100 characters on one line" }),
+      Schema.filter((text) => text !== "." && text !== ".." || "must not be . or ..")
+    ),
+    "Its name, unique among the tokens."
+  ),
   role: field(Role, "viewer reads, operator changes too.")
 }).annotations({ identifier: "TokenRequest", ...strictBody })
 export interface TokenRequest extends Schema.Schema.Type<typeof TokenRequest> {}

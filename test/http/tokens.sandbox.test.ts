@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { formatBaseUrl, listen, RecordAddress } from "../../src/http/listen.ts"
+import { canTellPeers } from "../../src/http/ownPeer.ts"
 import { Http } from "../../src/http/server.ts"
 import { afterLastToken, firstTokenConsequence, lastTokenConsequence } from "../../src/schema/tokens.ts"
 import { LocalFilesLive } from "../../src/services/local/LocalFiles.ts"
@@ -116,15 +117,30 @@ describe("tokens", () => {
   it.scopedLive("need names that fit, and a role", () =>
     Effect.gen(function*() {
       const { ask, read } = yield* started("")
-      for (
-        const body of [{ name: "token", role: "viewer" }, { name: " a", role: "viewer" }, { name: "a", role: "x" }]
-      ) {
-        expect((yield* ask("POST", "/api/tokens", body)).status).toBe(400)
+      for (const name of ["token", " a", "", "a\nb", ".", "..", "a".repeat(101), "\u{1F600}".repeat(51)]) {
+        expect([name, (yield* ask("POST", "/api/tokens", { name, role: "viewer" })).status]).toEqual([name, 400])
       }
+      expect((yield* ask("POST", "/api/tokens", { name: "a", role: "x" })).status).toBe(400)
       expect(read()).toBe("")
     }))
 
-  it.scopedLive("leave the page that adds the first one its session, and the machine's user everything", () =>
+  it.scopedLive(
+    "leave the own user's page that adds the first one all rights",
+    () =>
+      Effect.gen(function*() {
+        if (!canTellPeers) return
+        const { ask, url } = yield* started("")
+        const cookie = cookieOf(yield* ask("POST", "/api/tokens", { name: "Ann", role: "viewer" }))
+        const page = { cookie, origin: url }
+        expect((yield* ask("POST", "/api/tokens", { name: "Bob", role: "operator" }, page)).status).toBe(200)
+        // The cookie is worth nothing to others, who may see it: browsers send it to each port of this machine.
+        const proxied = { ...page, "x-forwarded-for": "127.0.0.1" }
+        expect((yield* ask("GET", "/api/servers", undefined, proxied)).status).toBe(401)
+        expect((yield* ask("DELETE", "/api/tokens/Bob", undefined, proxied)).status).toBe(401)
+      })
+  )
+
+  it.scopedLive("leave any other page that adds the first one a session of it, and the machine's user everything", () =>
     Effect.gen(function*() {
       const { ask, own, url } = yield* started("")
       expect((yield* ask("GET", "/api/tokens")).body).toMatchObject({
@@ -133,7 +149,8 @@ describe("tokens", () => {
         onAdd: firstTokenConsequence,
         onRemove: null
       })
-      const added = yield* ask("POST", "/api/tokens", { name: "Ann", role: "viewer" })
+      const proxied = { origin: url, "x-forwarded-for": "192.0.2.1" }
+      const added = yield* ask("POST", "/api/tokens", { name: "Ann", role: "viewer" }, proxied)
       expect(added.body).toMatchObject({ consequence: firstTokenConsequence })
       const cookie = cookieOf(added)
       expect((yield* ask("GET", "/api/session", undefined, { cookie })).body).toMatchObject({

@@ -10,7 +10,7 @@ import { digestSecret, type SessionOwner, Sessions, ticketPrefix } from "../../s
 import { ApiError, orApiError } from "../api/annotations.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { CurrentPolicy, findTokenHolder, isSameSecret, requiresToken } from "../guard.ts"
-import { isOwnPeer } from "../ownPeer.ts"
+import { canTellPeers, isOwnPeer } from "../ownPeer.ts"
 import { isSecure, readSessionId, withoutSession, withSession, WrongTokens } from "../sessions.ts"
 import { loadOnUse } from "../wire.ts"
 
@@ -114,16 +114,24 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
 
 const loadTokens = () => import("../../pipelines/tokens.ts")
 
-/** Adds a token. A page without one has no rights after the first token, unless it is logged in with it. */
+/**
+ * Adds a token. A page without one has no rights after the first token: that of the service's own user is logged in as
+ * this user, any other with the new token.
+ */
 const addTokenHandler = ({ payload }: { readonly payload: TokenRequest }) =>
   Effect.gen(function*() {
     const sessions = yield* Sessions
     const current = yield* CurrentPolicy
-    const wasOpen = !requiresToken(yield* current.now)
+    const { privateToken, ...before } = yield* current.now
     const added = yield* orApiError(loadOnUse(loadTokens, ({ addToken }) => addToken(payload)))
-    if (wasOpen && bearerOf(yield* headers) === undefined) {
-      const tokenDigest = digestSecret(Redacted.value(added.token))
-      yield* onTheWay(withSession(yield* sessions.open({ name: added.name, tokenDigest }), yield* secure))
+    if (!requiresToken(before) && bearerOf(yield* headers) === undefined) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const isOwn = canTellPeers && Option.isSome(privateToken) &&
+        (yield* isOwnPeer(NodeHttpServerRequest.toIncomingMessage(request)))
+      const owner = isOwn
+        ? { name: makeLocalCaller().name, tokenDigest: digestSecret(Redacted.value(privateToken.value)) }
+        : { name: added.name, tokenDigest: digestSecret(Redacted.value(added.token)) }
+      yield* onTheWay(withSession(yield* sessions.open(owner), yield* secure))
     }
     return added
   })

@@ -328,6 +328,7 @@ FNR == 1 {
 parts = split(FILENAME, path, "/")
 is_dropped = index(dropped, " " path[parts - 1] " ") > 0
 }
+($1 == "image" ? $2 : $1) !~ /^sha256:[0-9a-f]+( .*)?$/ { next }
 $1 == "image" && !is_dropped { needed[$2] = 1 }
 $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
 $1 == "image" && is_dropped && $4 == "kept" { own[$2] = own[$2] "" }

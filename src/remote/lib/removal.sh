@@ -146,6 +146,7 @@ plan_removal() {
   for manifest in .berth/backups/[0-9]*/manifest; do
     [ -f "$manifest" ] || continue
     number=${manifest%/manifest}
+    case ${number##*/} in *[!0-9A-Za-z.-]*) continue ;; esac
     awk -F '\t' -v number="${number##*/}" '
       $1 == "at" { at = substr($2, 1, 40) }
       $1 == "data" { bytes += $4; items = items (items == "" ? "" : ",") $2 }

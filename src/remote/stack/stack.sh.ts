@@ -177,6 +177,7 @@ FNR == 1 {
 parts = split(FILENAME, path, "/")
 is_dropped = index(dropped, " " path[parts - 1] " ") > 0
 }
+($1 == "image" ? $2 : $1) !~ /^sha256:[0-9a-f]+( .*)?$/ { next }
 $1 == "image" && !is_dropped { needed[$2] = 1 }
 $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
 $1 == "image" && is_dropped && $4 == "kept" { own[$2] = own[$2] "" }
@@ -343,6 +344,7 @@ done | at_most releases
 for manifest in .berth/backups/[0-9]*/manifest; do
 [ -f "$manifest" ] || continue
 number=\${manifest%/manifest}
+case \${number##*/} in *[!0-9A-Za-z.-]*) continue ;; esac
 awk -F '\\t' -v number="\${number##*/}" '
 $1 == "at" { at = substr($2, 1, 40) }
 $1 == "data" { bytes += $4; items = items (items == "" ? "" : ",") $2 }

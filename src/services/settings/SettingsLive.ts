@@ -62,7 +62,7 @@ const findStoredJumpHost =
     })
 
 /** True when a text that cannot be parsed seems to contain `http` settings, which may require a token. */
-const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
+const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http(?:\.\w+)?\1\s*:(?!\/\/)/.test(text)
 const isEmpty = (text: string): boolean => text.trim() === ""
 const wantsToken = ({ token, tokens }: GuardSettings): boolean => Option.isSome(token) || tokens.length > 0
 
@@ -112,6 +112,12 @@ const makeGuard = (
         return kept
       })
 
+    const listOr = (document: SettingsDocument, name: "http.hosts" | "http.origins", last: ReadonlyArray<string>) =>
+      Effect.match(find(document, name), {
+        onFailure: () => last,
+        onSuccess: Option.getOrElse((): ReadonlyArray<string> => [])
+      })
+
     /** The last settings without the tokens that the document no longer has. */
     const orStillNamed = (document: SettingsDocument) =>
       Effect.gen(function*() {
@@ -125,7 +131,9 @@ const makeGuard = (
               onLeft: () => true,
               onRight: Option.exists((now) => Redacted.value(now) === Redacted.value(token))
             })),
-          tokens: yield* tokens.unlessRemoved(earlier.value.tokens, document.tokens)
+          tokens: yield* tokens.unlessRemoved(earlier.value.tokens, document.tokens),
+          hosts: yield* listOr(document, "http.hosts", earlier.value.hosts),
+          origins: yield* listOr(document, "http.origins", earlier.value.origins)
         }
         const now = wantsToken(kept) ? kept : closed(kept)
         yield* Ref.set(last, Option.some(now))

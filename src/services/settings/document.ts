@@ -185,7 +185,9 @@ export const parseHttpSettings = (text: string): Option.Option<SettingsDocument>
   Option.gen(function*() {
     const tree = yield* Either.getRight(treeOf(text))
     if (tree._tag !== "Map") return yield* Option.none()
-    const entries = tree.entries.filter(({ name, tree: { _tag } }) => name === "http" && _tag === "Map")
+    const entries = tree.entries.filter(({ name, tree: { _tag } }) =>
+      name === "http" ? _tag === "Map" : name.startsWith("http.")
+    )
     return yield* entries.length === 0 ? Option.none() : Either.getRight(documentOf({ ...tree, entries }))
   })
 

@@ -141,18 +141,22 @@ export const makeTokenReader = (resolver: Resolver, file: string) => {
       Effect.forEach(stored, (token, index) =>
         Effect.all({
           name: Effect.option(resolver.value(`http.tokens[${index}].name`, token.fields.name, tokenFields.name.decode)),
-          value: Effect.option(valueOf(token, index))
+          value: Effect.option(valueOf(token, index)),
+          role: Effect.option(resolver.value(`http.tokens[${index}].role`, token.fields.role, tokenFields.role.decode))
         })),
       (entries) =>
-        earlier.filter((each) =>
-          entries.some(({ name, value }) =>
+        earlier.flatMap((each) => {
+          const entry = entries.find(({ name, value }) =>
             Option.getOrElse(name, () => each.name) === each.name &&
             Option.match(value, {
               onNone: () => true,
               onSome: (now) => Redacted.value(now) === Redacted.value(each.token)
             })
           )
-        )
+          // A right that was taken away ends at once; one that was given waits until all can be resolved.
+          const isViewer = entry !== undefined && Option.contains(entry.role, "viewer")
+          return entry === undefined ? [] : [isViewer ? { ...each, role: "viewer" as const } : each]
+        })
     )
 
   /** Problems that the user has to fix: unresolved references, duplicates and short tokens. */

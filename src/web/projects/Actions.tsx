@@ -112,8 +112,10 @@ const CutList = ({ further, lines, title }: {
 
 /** Lists what the removal of a stack removes and leaves; the removal can be confirmed without it. */
 const RemovalPlan = ({ remotePath, serverId }: Pick<Stack, "remotePath" | "serverId">) => {
+  // Read anew whenever it is asked for: an earlier list may lack what came since.
+  const [openedAt] = useState(Date.now)
   const { data, error } = useCall(
-    ["removal-plan", serverId, remotePath],
+    ["removal-plan", serverId, remotePath, openedAt],
     (berth) => berth.planStackRemoval({ payload: { serverId, remotePath } })
   )
   if (error !== null) return <p className="quiet">The list of what would be removed cannot be read: {error.message}</p>

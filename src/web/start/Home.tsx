@@ -48,6 +48,11 @@ const useFirstStep = (): {
     // Other screens report settings that cannot be read.
     ? undefined
     : findFirstStep({ hasProjects, hasServer: servers.length > 0, hasDeployed })
+  const isDone = remembered === "begun" && overview !== undefined && overview.firstStep === undefined
+  useEffect(() => {
+    // The next load of the page must not show them again until the overview is there.
+    if (isDone) remember("skipped")
+  }, [isDone])
   return { next, begin: () => remember("begun"), skip: () => remember("skipped") }
 }
 

@@ -279,13 +279,21 @@ describe("SettingsLive", () => {
           const text of [
             "http: { token: a\n",
             "a: [\nhttp:\n  token: b\n",
-            "{\"http\": {\"token\": 1}"
+            "{\"http\": {\"token\": 1}",
+            "http.token: a\n- b\n"
           ]
         ) {
           const { settings, write } = yield* settingsWorkshop(text)
           expect(token(yield* settings.guard)?.length, text).toBeGreaterThan(30)
           yield* write("http: { token: known }\n")
           expect(token(yield* settings.guard)).toBe("known")
+        }
+        // With a mistake elsewhere, the token is the one that is written, in either spelling.
+        for (
+          const text of ["http: { token: known }\n", "http.token: known\n", "http.token: known\nhttp: { hosts: [a] }\n"]
+        ) {
+          const { settings } = yield* settingsWorkshop(`serverz: 1\n${text}`)
+          expect(token(yield* settings.guard), text).toBe("known")
         }
         const unreadable = yield* settingsWorkshop()
         yield* unreadable.fs.writeFile(unreadable.file, new Uint8Array([0xff, 0xfe]))
