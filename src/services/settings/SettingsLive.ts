@@ -22,7 +22,7 @@ import { makeTokenReader } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
 import { makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
 import type { SaveOptions } from "./serverWriter.ts"
-import { makeFindings, Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
+import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
 import { makeResolver } from "./settingValue.ts"
 
@@ -270,7 +270,10 @@ export const makeSettings = (store: SettingsStore) =>
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(store, findIn, tokens),
       ...remembered,
-      findings: makeFindings(store, findIn, servers, tokens, targets),
+      findings: Effect.flatMap(
+        Effect.promise(() => import("./findings.ts")),
+        ({ makeFindings }) => makeFindings(store, findIn, servers, tokens, targets)
+      ),
       list: Effect.flatMap(values, ({ listSettings }) => Effect.flatMap(document, listSettings(findIn, resolver))).pipe(
         Effect.withSpan("Settings.list")
       ),
