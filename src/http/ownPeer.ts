@@ -44,7 +44,8 @@ const forwardingHeaders = ["forwarded", "via", "x-forwarded-for", "x-forwarded-h
 
 type Ends = Pick<IncomingMessage["socket"], "localAddress" | "localPort" | "remoteAddress" | "remotePort">
 type Source = Pick<IncomingMessage, "headers"> & {
-  readonly socket: { readonly [End in keyof Ends]: Ends[End] | undefined }
+  /** Absent for a request within this process. */
+  readonly socket?: { readonly [End in keyof Ends]: Ends[End] | undefined }
 }
 
 /** True where a table of the kernel tells whose a connection is. */
@@ -58,6 +59,7 @@ const own = new WeakSet<object>()
  * than on Linux no table says whose a connection is: any program on this machine counts there.
  */
 export const isOwnPeer = ({ headers, socket }: Source): Effect.Effect<boolean> => {
+  if (socket === undefined) return Effect.succeed(false)
   const { localAddress, localPort, remoteAddress, remotePort } = socket
   if (
     localAddress === undefined || localPort === undefined || remoteAddress === undefined ||

@@ -58,6 +58,7 @@ describe.skipIf(process.platform !== "linux")("a request", () => {
   it.effect("over a connection that the table does not have, or from elsewhere, is nobody's", () =>
     Effect.gen(function*() {
       const ends = { localAddress: "127.0.0.1", localPort: 1, remoteAddress: "127.0.0.1", remotePort: 2 }
+      expect(yield* isOwnPeer({ headers: {} })).toBe(false)
       expect(yield* isOwnPeer({ headers: {}, socket: ends })).toBe(false)
       expect(yield* isOwnPeer({ headers: {}, socket: { ...ends, remoteAddress: "192.0.2.1" } })).toBe(false)
       expect(yield* isOwnPeer({ headers: {}, socket: { ...ends, localAddress: undefined } })).toBe(false)
