@@ -128,7 +128,9 @@ describe.skipIf(!realSsh.available)(
         const other = (yield* inner.hostKey()).split(" ")[1] ?? ""
         yield* knowing(`ecdsa-sha2-nistp256 ${other}`)
         const refused = yield* Effect.flip(over())
-        expect(refused.message).toMatch(new RegExp(`"jump host of Main".* remove its line from ${file}$`))
+        expect(refused.message).toMatch(
+          new RegExp(`"jump host of Main".*, and ${file} has .* ssh-keygen -R "\\[127\\.0\\.0\\.1\\]:${bastion.port}"$`)
+        )
         const [type = "", key = ""] = (yield* bastion.hostKey()).split(" ")
         yield* Effect.promise(() =>
           writeFile(file, `@revoked [127.0.0.1]:${bastion.port} ${type} ${key}\n`, { mode: 0o600 })
