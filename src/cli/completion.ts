@@ -1,9 +1,10 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { formatServerReference } from "../schema/servers.ts"
-import { locateNamedStack, resolveProject, withService } from "./options.ts"
+import { withService } from "./options.ts"
 import { Screen } from "./output.ts"
 import type { CommandNode, CompletionKind, OptionDescription } from "./parse.ts"
+import { locateNamedStack, resolveProject } from "./stackLocation.ts"
 
 /** Completions at the cursor: fixed words, or names to look up. */
 interface Candidates {

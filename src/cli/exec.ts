@@ -3,9 +3,10 @@ import { Effect, Option, type Scope, Stream } from "effect"
 import { Berth, type OpenedExec } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import type { ExecRequest, ExecTerminal, TerminalSize } from "../schema/exec.ts"
-import { common, leaveOutProject, locateNamedStack, locationOptions, withService } from "./options.ts"
+import { common, withService } from "./options.ts"
 import { exitCodes, Failed } from "./output.ts"
 import { defineLocalCommand, type Input, optionalArgument, trailingArguments } from "./parse.ts"
+import { leaveOutProject, locateNamedStack, locationOptions } from "./stackLocation.ts"
 
 const otherwise: ExecTerminal = { columns: 80, rows: 24, type: "xterm-256color" }
 

@@ -15,7 +15,7 @@ import { computeRunVerdict } from "../schema/runs.ts"
 import { type DeployedTarget, outcomeWords, type PlannedTarget, type TargetsPlan } from "../schema/targets.ts"
 import { withShortWords } from "../schema/words.ts"
 import { followRun, suggestFollowing } from "./followRun.ts"
-import { pickEnvironment, suggestCommand } from "./options.ts"
+import { suggestCommand } from "./options.ts"
 import {
   confirmChange,
   escapeInline,
@@ -31,6 +31,7 @@ import {
 import { choiceOption, flagOption, textOption } from "./parse.ts"
 import { formatDeployPlan } from "./plans.ts"
 import { formatRunLabel } from "./runView.ts"
+import { pickEnvironment } from "./stackLocation.ts"
 
 /** Options of a deploy or rollback for continuous integration. */
 export const reportOptions = {

@@ -3,7 +3,7 @@ import { Berth } from "../client/Berth.ts"
 import type { RunEvent } from "../client/streams.ts"
 import { listRemedies, type Remedy, remedyWords, type Run, type RunAhead, type RunStep } from "../schema/runs.ts"
 import { formatBytes, formatRoundDuration } from "../schema/words.ts"
-import { referToProject, suggestCommand } from "./options.ts"
+import { suggestCommand } from "./options.ts"
 import {
   describeDropped,
   escapeInline,
@@ -15,6 +15,7 @@ import {
   type Surface,
   truncate
 } from "./output.ts"
+import { referToProject } from "./stackLocation.ts"
 
 /** Most characters of remembered output; errors repeat less. */
 const rememberedChars = 8_000

@@ -8,12 +8,12 @@ import {
   findUuid,
   makeApplicationNotFound,
   requireUuid,
-  resolveProject,
   showAnswer,
   yes
 } from "../options.ts"
 import { confirm, escapeInline, exitCodes, Failed, printTable, Screen } from "../output.ts"
 import { defineCommandGroup, flagOption, optionalArgument } from "../parse.ts"
+import { resolveProject } from "../stackLocation.ts"
 import { changelogCommand, driftCommand, planCommand, upCommand, verifyCommand } from "./declared.ts"
 
 /** Lists the parts that are removed with an application, and those that stay. */

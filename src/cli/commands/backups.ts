@@ -2,19 +2,17 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { formatBytes } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
-import {
-  confirmOption,
-  defineServiceCommand,
-  describeLocation,
-  locateNamedStack,
-  locationOptions,
-  pickStackLocation,
-  showAnswer,
-  yes
-} from "../options.ts"
+import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, formatTable, Screen, Usage } from "../output.ts"
 import { argument, flagOption, optionalArgument, textOption } from "../parse.ts"
 import { formatRestore } from "../plans.ts"
+import {
+  confirmOption,
+  describeLocation,
+  locateNamedStack,
+  locationOptions,
+  pickStackLocation
+} from "../stackLocation.ts"
 
 const projectText = "Its name under the projects root, or its path."
 const project = optionalArgument("project", projectText, "project")

@@ -9,7 +9,7 @@ import {
 } from "../../schema/upsert.ts"
 import { formatRoundDuration, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
-import { defineServiceCommand, resolveProject, showAnswer, yes } from "../options.ts"
+import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirm, escapeInline, exitCodes, makeStyler, Screen, wrapText } from "../output.ts"
 import { flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import {
@@ -20,6 +20,7 @@ import {
   formatUnknownFields,
   formatValue
 } from "../plans.ts"
+import { resolveProject } from "../stackLocation.ts"
 
 /** Selects an application of a project; defaults to its first entry. */
 const declared = {

@@ -2,19 +2,7 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { hasPlannedChanges } from "../../schema/deploys.ts"
 import { followRun } from "../followRun.ts"
-import {
-  confirmOption,
-  defineServiceCommand,
-  describeLocation,
-  env,
-  locateStack,
-  locationOptions,
-  pickEnvironment,
-  pickProjectLocation,
-  readPlacedProject,
-  resolveProject,
-  yes
-} from "../options.ts"
+import { defineServiceCommand, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, Screen, Usage, wrapText } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
 import { formatDeployPlan } from "../plans.ts"
@@ -34,6 +22,17 @@ import {
   requireService,
   startWithoutWaiting
 } from "../reports.ts"
+import {
+  confirmOption,
+  describeLocation,
+  env,
+  locateStack,
+  locationOptions,
+  pickEnvironment,
+  pickProjectLocation,
+  readPlacedProject,
+  resolveProject
+} from "../stackLocation.ts"
 
 const deployCommand = defineServiceCommand(
   {

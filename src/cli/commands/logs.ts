@@ -3,15 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { LogEvent } from "../../schema/logs.ts"
 import { appendSentence, quoteInput } from "../../schema/words.ts"
-import {
-  defineServiceCommand,
-  findOnlyServer,
-  findStoredServer,
-  locateNamedStack,
-  type LocationOptions,
-  locationOptions,
-  showAnswer
-} from "../options.ts"
+import { defineServiceCommand, findStoredServer, showAnswer } from "../options.ts"
 import {
   colorByIndex,
   describeDropped,
@@ -23,6 +15,7 @@ import {
   Usage
 } from "../output.ts"
 import { flagOption, integerOption, repeatedArgument, textOption } from "../parse.ts"
+import { findOnlyServer, locateNamedStack, type LocationOptions, locationOptions } from "../stackLocation.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
 const makeLineView = (raw: boolean) =>

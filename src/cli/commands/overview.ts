@@ -12,7 +12,7 @@ import {
   toProjectState
 } from "../../schema/overview.ts"
 import { formatServerReference } from "../../schema/servers.ts"
-import { defineServiceCommand, formatProjectReference } from "../options.ts"
+import { defineServiceCommand } from "../options.ts"
 import {
   escapeInline,
   exitCodes,
@@ -24,6 +24,7 @@ import {
   wrapText
 } from "../output.ts"
 import { formatRunLabel } from "../runView.ts"
+import { formatProjectReference } from "../stackLocation.ts"
 
 const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
 

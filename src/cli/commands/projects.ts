@@ -7,18 +7,7 @@ import { formatServerReference } from "../../schema/servers.ts"
 import { describeProgram, type ProjectProgram } from "../../schema/trust.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
-import {
-  defineServiceCommand,
-  findOnlyServer,
-  findStoredServer,
-  locateNamedStack,
-  locationOptions,
-  pickProjectLocation,
-  resolveProject,
-  serverOptions,
-  showAnswer,
-  yes
-} from "../options.ts"
+import { defineServiceCommand, findStoredServer, showAnswer, yes } from "../options.ts"
 import {
   confirm,
   escapeInline,
@@ -31,6 +20,14 @@ import {
   type Surface
 } from "../output.ts"
 import { argument, flagOption, optionalArgument } from "../parse.ts"
+import {
+  findOnlyServer,
+  locateNamedStack,
+  locationOptions,
+  pickProjectLocation,
+  resolveProject,
+  serverOptions
+} from "../stackLocation.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 

@@ -2,9 +2,10 @@ import { Effect, Option, Redacted } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { ProjectSecrets } from "../../schema/secrets.ts"
 import { pluralize } from "../../schema/words.ts"
-import { defineServiceCommand, env, pickEnvironment, resolveProject, showAnswer } from "../options.ts"
+import { defineServiceCommand, showAnswer } from "../options.ts"
 import { escapeInline, exitCodes, Failed, printTable, Screen } from "../output.ts"
 import { argument, defineCommandGroup, optionalArgument, repeatedArgument } from "../parse.ts"
+import { env, pickEnvironment, resolveProject } from "../stackLocation.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 const requiredProject = argument("project", "Its name under the projects root, or its path.", "project")

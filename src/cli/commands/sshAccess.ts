@@ -4,9 +4,9 @@ import { Berth } from "../../client/Berth.ts"
 import { normalizeJumpList, type ShownHostKey } from "../../schema/servers.ts"
 import type { SshDefaults } from "../../schema/ssh.ts"
 import { quoteInput } from "../../schema/words.ts"
-import { absolute } from "../options.ts"
 import { confirm, escapeInline, Failed, Screen, Usage } from "../output.ts"
 import { flagOption, type Input, integerOption, textOption } from "../parse.ts"
+import { absolute } from "../stackLocation.ts"
 
 /** User, host, port and key of an SSH log-in: the given address, completed from `~/.ssh/config`. */
 interface SshAddress {

@@ -3,19 +3,18 @@ import { Berth, type Call } from "../../client/Berth.ts"
 import { computeRunVerdict } from "../../schema/runs.ts"
 import type { StackAction, StackRequest, StackResult } from "../../schema/stacks.ts"
 import { followRun } from "../followRun.ts"
-import {
-  confirmOption,
-  defineServiceCommand,
-  describeLocation,
-  locateNamedStack,
-  locationOptions,
-  pickStackLocation,
-  yes
-} from "../options.ts"
+import { defineServiceCommand, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Screen, verdictCode } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
 import { formatRemains, formatRemoval } from "../plans.ts"
 import { noWaitOption, requireService, startWithoutWaiting } from "../reports.ts"
+import {
+  confirmOption,
+  describeLocation,
+  locateNamedStack,
+  locationOptions,
+  pickStackLocation
+} from "../stackLocation.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 

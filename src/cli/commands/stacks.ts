@@ -8,21 +8,7 @@ import { formatServerReference } from "../../schema/servers.ts"
 import type { ServerStack, StackAdoption } from "../../schema/stacks.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
-import {
-  confirmOption,
-  defineServiceCommand,
-  describeLocation,
-  describeNoServers,
-  findStoredServer,
-  leaveOutProject,
-  locateNamedStack,
-  locationOptions,
-  pickStackLocation,
-  referToProject,
-  showAnswer,
-  type StackLocation,
-  yes
-} from "../options.ts"
+import { defineServiceCommand, describeNoServers, findStoredServer, showAnswer, yes } from "../options.ts"
 import {
   confirmChange,
   escapeInline,
@@ -48,6 +34,16 @@ import {
   reportResult,
   reportRollbackPlan
 } from "../reports.ts"
+import {
+  confirmOption,
+  describeLocation,
+  leaveOutProject,
+  locateNamedStack,
+  locationOptions,
+  pickStackLocation,
+  referToProject,
+  type StackLocation
+} from "../stackLocation.ts"
 import { stackActionCommands } from "./stackActions.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")

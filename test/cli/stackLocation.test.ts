@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { userInfo } from "node:os"
 import { join } from "node:path"
-import { resolveProject } from "../../src/cli/options.ts"
+import { resolveProject } from "../../src/cli/stackLocation.ts"
 import { Berth } from "../../src/client/Berth.ts"
 
 // With an empty or relative HOME the files of the working directory would pass for the user's own.
