@@ -270,10 +270,27 @@ export type Input<C extends Config> = {
     : never
 }
 
+/** Gives each argument its words; one that is optional and stands before a required one goes without first. */
+const assignWords = (
+  all: ReadonlyArray<ArgumentDescription>,
+  words: ReadonlyArray<string>
+): ReadonlyArray<ReadonlyArray<string>> => {
+  let spare = words.length - all.filter(({ optional }) => !optional).length
+  let next = 0
+  return all.map(({ optional, repeated = false }) => {
+    if (repeated) return words.slice(next)
+    if (optional && spare <= 0) return []
+    if (optional) spare -= 1
+    next += 1
+    return words.slice(next - 1, next)
+  })
+}
+
 /** Reads the value of each part; arguments are in the order of the configuration. */
 export function readInputValues<C extends Config>(config: C, given: GivenArguments): Input<C>
 export function readInputValues(config: Config, given: GivenArguments): Readonly<Record<string, unknown>> {
-  const words = given.positional.values()
+  const described = Object.values(config).flatMap((part) => "argument" in part ? [part.argument] : [])
+  const assigned = assignWords(described, given.positional).values()
   return Object.fromEntries(
     Object.entries(config).map(([key, part]) => [
       key,
@@ -281,10 +298,13 @@ export function readInputValues(config: Config, given: GivenArguments): Readonly
         ? part.read(given)
         : "behind" in part
         ? part.readWords(given.behind)
-        : part.readWord(words.next().value, part.argument.repeated === true ? [...words] : [])
+        : readWords(part, assigned.next().value ?? [])
     ])
   )
 }
+
+const readWords = <A>({ readWord }: DescribedArgument<A>, [first, ...further]: ReadonlyArray<string>) =>
+  readWord(first, further)
 
 type Handled = Effect.Effect<number | void, CommandFailure, CommandContext>
 
@@ -336,6 +356,10 @@ const valueMistake = ({ between, choices, kind, name }: OptionDescription, value
     ? undefined
     : `--${name} must be ${choices.join(" or ")}, not ${quoteInput(value)}.${suggestNearest(value, choices)}`
 }
+
+/** Error message for a command without one of its arguments. */
+export const describeMissing = (path: string, { name, words }: Pick<ArgumentDescription, "name" | "words">): string =>
+  `${path} needs <${name}>: ${words}`
 
 /** Splits the words behind a command into options and arguments. */
 const splitWords = (
@@ -399,6 +423,6 @@ export const readArguments = (
     if (node.behind !== undefined && given.behind.length === 0) {
       return yield* usage(`${path} needs -- <${node.behind.name}>: ${node.behind.words}`)
     }
-    const missing = node.arguments.slice(given.positional.length).find(({ optional }) => !optional)
-    return missing === undefined ? given : yield* usage(`${path} needs <${missing.name}>: ${missing.words}`)
+    const missing = node.arguments.filter(({ optional }) => !optional)[given.positional.length]
+    return missing === undefined ? given : yield* usage(describeMissing(path, missing))
   })

@@ -56,14 +56,36 @@ const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entr
 /** Resolves a path as a shell does, also one whose `~` was quoted. */
 export const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
 
+const projectFiles = [
+  containerConfigName,
+  ...composeFileNames,
+  "platform.json",
+  "Dockerfile",
+  "build-image-tar.ps1",
+  "build-image-tar.sh"
+]
+
+export const isProjectHere = Effect.promise(() =>
+  readdir(process.cwd()).then((names) => projectFiles.some((name) => names.includes(name)), () => false)
+)
+
+/** The working directory, where it is a project. The name of any other one would pass for that of a stack. */
+const projectHere = Effect.flatMap(isProjectHere, (isHere) =>
+  isHere ? Effect.sync(() => process.cwd()) : new Usage({
+    message:
+      `No project is named, and ${escapeInline(process.cwd())} is none: it has no ${containerConfigName} and no ` +
+      "compose file. Name one, or change to its directory; berth lists them"
+  }))
+
 /**
- * Resolves a project's directory from its path or its name under the projects root; defaults to the working directory.
+ * Resolves a project's directory from its path or its name under the projects root; defaults to the working directory,
+ * which must be a project.
  */
 export const resolveProject = (
   name: Option.Option<string>
 ): Effect.Effect<string, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
-    if (Option.isNone(name)) return process.cwd()
+    if (Option.isNone(name)) return yield* projectHere
     if (name.value === "") return yield* new Usage({ message: "A project must be a name or a path, and not empty" })
     if (isPath(name.value)) return absolute(name.value)
     const projects = yield* (yield* Berth).use((api) => api.listProjects({}))
@@ -76,6 +98,10 @@ export const resolveProject = (
         (suggestNearest(name.value, projects.map((project) => project.name)) || " Run berth to see the projects")
     })
   })
+
+/** Resolves the directory of a command that makes a project of it: any one, the working directory by default. */
+export const resolveDirectory = (name: Option.Option<string>) =>
+  Option.isNone(name) ? Effect.sync(() => process.cwd()) : resolveProject(name)
 
 /**
  * Reference to a project in a suggested command: its name if `resolveProject` finds this project by it, else its path. A
@@ -96,13 +122,6 @@ export const referToProject = (path: string): Effect.Effect<string, never, Berth
     Effect.match({ onFailure: () => path, onSuccess: (projects) => formatProjectReference(projects, path) })
   )
 
-const isProjectHere = Effect.promise(() =>
-  readdir(process.cwd()).then(
-    (names) => [containerConfigName, ...composeFileNames].some((name) => names.includes(name)),
-    () => false
-  )
-)
-
 /**
  * Takes a first argument that names no project for the second one, in the directory of a project: `berth rollback 12`.
  * @param isNext tests what the second argument may be
@@ -122,6 +141,22 @@ export const leaveOutProject = (
           ({ isHere }) => isHere,
           () => error
         ))
+    )
+
+/**
+ * Resolves the project of a command whose other argument is required: `berth restore 12` is about the project of the
+ * working directory.
+ * @param other the other argument; `missing` is the message that it is missing, since the only word names a project
+ */
+export const resolveProjectBefore = (project: Option.Option<string>, other: string, missing: string) =>
+  Option.isSome(project)
+    ? resolveProject(project)
+    : resolveProject(Option.some(other)).pipe(
+      Effect.flatMap(() => new Usage({ message: missing })),
+      Effect.catchTag(
+        "NoSuchProject",
+        (error) => Effect.if(isProjectHere, { onTrue: () => projectHere, onFalse: () => error })
+      )
     )
 
 /** A project and the location of its stack. */
@@ -268,6 +303,7 @@ export const locateNamedStack = (
   options: LocationOptions
 ): Effect.Effect<StackLocation, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.flatMap(
-    resolveProject(name),
+    // With a path on the server, it does not take a project to know where the stack is.
+    Option.isSome(options.path) ? resolveDirectory(name) : resolveProject(name),
     (projectPath) => locateStack(projectPath, options, readPlacedProject(projectPath, pickEnvironment(options)))
   )

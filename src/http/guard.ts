@@ -253,10 +253,11 @@ export const AllowedLive = Layer.succeed(
     if (mayCall(role, required, { hasQuery: url.includes("?") })) return
     if (!isKnown(role)) return yield* new ApiError({ status: 401, message: tokenRequired })
     const message = limitedBy === undefined
-      ? `${route.method} ${route.path} needs the role operator, and the token ${quoteInput(name)} has the role ` +
-        `${role}. Nothing was changed: use an operator's token`
-      : `${route.method} ${route.path} changes something, and agents may only read here: the setting ${limitedBy} ` +
-        "is on. Nothing was changed"
+      ? `This needs the role operator, and the token ${
+        quoteInput(name)
+      } has the role ${role}. Nothing was changed: use ` +
+        "an operator's token"
+      : `This changes something, and agents may only read here: the setting ${limitedBy} is on. Nothing was changed`
     return yield* new ApiError({ status: 403, message })
   })
 )

@@ -46,7 +46,7 @@ export const describeMissingSource = (source: LogSource, server: string, service
   `there is no ${service === "" ? "" : `service ${quoteInput(service)} of the `}${
     source.kind === "stack" ? `stack at ${cut(source.remotePath)}` : `container named ${cut(source.name)}`
   }` +
-  ` on "${server}": scan lists what is deployed there`
+  ` on "${server}": a scan of the server lists what is deployed there`
 
 /** The container, or a stack in that directory, does not exist. */
 export class NothingToFollow extends Schema.TaggedError<NothingToFollow>()("NothingToFollow", {

@@ -222,6 +222,7 @@ type Ended = Pick<Run, "error" | "kind" | "result" | "state" | "steps" | "subjec
 const stackKinds: ReadonlySet<string> = new Set(["deploy", "rollback", "stack"])
 /** Steps whose failure is caused by the server, its disk or its Docker. */
 const serverSteps: ReadonlySet<string> = new Set(["preflight", "upload", "load"])
+const notFound = 404
 const conflict = 409
 const serverFailed = 502
 
@@ -229,8 +230,9 @@ const serverFailed = 502
 const causeOf = (
   { error, kind, result, state, steps, subject }: Ended
 ): "stopped" | "conflict" | "server" | "kept" | "gone" => {
-  if (state !== "failed") return "stopped"
-  if (computeRunVerdict({ kind, subject }, result) === "unhealthy") return "kept"
+  // A stack or a server that does not exist has no log, and no earlier release.
+  if (state !== "failed" || error?.status === notFound) return "stopped"
+  if (Predicate.isNotNullable(result) && computeRunVerdict({ kind, subject }, result) === "unhealthy") return "kept"
   if (error?.status === conflict) return "conflict"
   const failed = steps.findLast(({ status }) => status === "error")?.step ?? ""
   return error?.status === serverFailed || serverSteps.has(failed) ? "server" : "gone"

@@ -106,7 +106,7 @@ export class SettingRefused extends Schema.TaggedError<SettingRefused>()("Settin
 }) {
   readonly status = 400
   override get message() {
-    return `${this.setting} ${this.reason}: nothing was changed`
+    return `${this.setting} ${this.reason}${/[.?]$/.test(this.reason) ? " N" : ": n"}othing was changed`
   }
 }
 

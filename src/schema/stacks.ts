@@ -98,7 +98,7 @@ export class StackMissing extends Schema.TaggedError<StackMissing>()("StackMissi
     const place = `${cut(this.remotePath)} on "${this.server}"`
     return this.isEmpty
       ? `The stack at ${place} has no containers. Nothing was changed: a start or a deploy makes them`
-      : `There is no stack at ${place}: scan lists what is deployed there. Nothing was changed`
+      : `There is no stack at ${place}: a scan of the server lists what is deployed there. Nothing was changed`
   }
 }
 

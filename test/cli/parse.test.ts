@@ -129,3 +129,26 @@ describe("the values of a command", () => {
       expect((yield* Effect.flip(valuesOf(words))).message).toBe(message)
     }))
 })
+
+it.effect("gives the only word to the argument that is needed, and two to both", () =>
+  Effect.gen(function*() {
+    const read = (words: ReadonlyArray<string>) =>
+      Effect.gen(function*() {
+        const values = yield* Ref.make<unknown>(undefined)
+        const node = defineLocalCommand(
+          { name: "try", summary: "" },
+          {
+            first: optionalArgument("first", "The first."),
+            second: argument("second", "The second."),
+            more: repeatedArgument("more", "Further ones.")
+          },
+          (input) => Ref.set(values, input)
+        )
+        yield* node.run?.(yield* readArguments("berth try", node, words), words) ?? Effect.void
+        return yield* Ref.get(values)
+      }).pipe(Effect.provideService(Screen, screenInto([])), Effect.provideService(Connection, unused))
+    expect((yield* Effect.flip(read([]))).message).toBe("berth try needs <second>: The second.")
+    expect(yield* read(["a"])).toEqual({ first: Option.none(), second: "a", more: [] })
+    expect(yield* read(["a", "b"])).toEqual({ first: Option.some("a"), second: "b", more: [] })
+    expect(yield* read(["a", "b", "c", "d"])).toEqual({ first: Option.some("a"), second: "b", more: ["c", "d"] })
+  }))

@@ -3,10 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Predicate } from "effect"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { formatUserAtMachine } from "../../src/services/local/user.ts"
 import { patience } from "../fixtures/patience.ts"
 import { runCli, type Way } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
+import { settleOutput } from "../fixtures/programs/settleOutput.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 /** Read-only commands, which run with `--json` too. */
@@ -86,26 +86,7 @@ const commands = [
 
 /** A text without what is another one each time. */
 const settled = (text: string, world: string) =>
-  text
-    .replaceAll(world, "WORLD")
-    .replaceAll(process.cwd(), "HERE")
-    .replaceAll(formatUserAtMachine(), "USER")
-    .replaceAll(
-      /(?:(?<= by )the service at |(?<= at ))http:\/\/127\.0\.0\.1:\d+(?=[.:] (Next|all))|this command(?=\. Next)/g,
-      "BERTH"
-    )
-    .replaceAll(/\b01[0-9a-z]{24}\b/g, "RUN")
-    .replaceAll(/\b[0-9a-f]{24}\b/g, "UUID")
-    .replaceAll(/\b\d{13}\b/g, "ID")
-    .replaceAll(/\S+ SHA256:\S{43}/g, "KEY")
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replaceAll(/127\.0\.0\.1:\d{5}/g, "ADDRESS")
-    .replaceAll(/\b[3-6]\d{4}\b/g, "PORT")
-    .replaceAll(/[\d.,]+ ([kMGT]?B|[MG]iB)\b/g, "SIZE")
-    .replaceAll(/ \([\d.]+ m?s\)/g, "")
-    .replaceAll(/[\d.]+ (s|min)\b/g, "A WHILE")
-    .replaceAll(/\bUp [^(\n]+ \(/g, "Up (")
-    .replaceAll(/(?<=\S) {2,}/g, "  ")
+  settleOutput(text, { WORLD: world, HERE: process.cwd() })
     // Details of steps come from other programs.
     .replaceAll(/(?<=^2> ✓ \w+):.*$/gm, "")
     .split("\n")

@@ -1,16 +1,12 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { CommandNode } from "../../src/cli/parse.ts"
-import { berthCommand } from "../../src/cli/program.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
+import { leafCommands } from "../fixtures/programs/leafCommands.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
-
-/** Commands that go on until they are ended, or that start something outside. */
-const unending = ["serve", "sandbox", "open", "mcp", "completions"]
 
 /** Values that fit where they stand, by the name of the argument. */
 const sound: Readonly<Record<string, string>> = {
@@ -31,20 +27,8 @@ const wrong = ["", "aaaa", "-1", "../..", "/nowhere/at/all", "a\nb", "x".repeat(
 const foreign =
   /projectPath|serverId must|(?<!--)remotePath(?! in container\.json)|containerName|routeName|appName|hostKey|newId|planHash|useSudo|privateKey|files\[|query parameter|known field|expected shape|request or its answer|must be an? (Struct|NullOr)|undefined|\[object/
 
-interface Leaf {
-  readonly path: ReadonlyArray<string>
-  readonly node: CommandNode
-}
-
-const leaves = (node: CommandNode, path: ReadonlyArray<string> = []): ReadonlyArray<Leaf> =>
-  node.children.length === 0
-    ? [{ path, node }]
-    : node.children.flatMap((child) => leaves(child, [...path, child.name]))
-
-const commands = leaves(berthCommand).filter(({ path }) => !unending.includes(path[0] ?? ""))
-
 /** Every option and argument of every command, in turn with each wrong value. */
-const lines = commands.flatMap(({ node, path }) => {
+const lines = leafCommands.flatMap(({ node, path }) => {
   const given = node.arguments.map(({ name }) => sound[name] ?? "hello")
   const needed = given.slice(0, node.arguments.filter(({ optional }) => !optional).length)
   return wrong.flatMap((value) => [

@@ -11,9 +11,9 @@ import {
   showAnswer,
   yes
 } from "../options.ts"
-import { confirm, escapeInline, exitCodes, Failed, printTable, Screen } from "../output.ts"
+import { confirm, escapeInline, exitCodes, printTable, Screen } from "../output.ts"
 import { defineCommandGroup, flagOption, optionalArgument } from "../parse.ts"
-import { resolveProject } from "../stackLocation.ts"
+import { resolveDirectory } from "../stackLocation.ts"
 import { changelogCommand, driftCommand, planCommand, upCommand, verifyCommand } from "./declared.ts"
 
 /** Lists the parts that are removed with an application, and those that stay. */
@@ -119,7 +119,7 @@ const showCommand = defineServiceCommand(
       (api) => api.findApplication({ path: { name: input.name } }),
       (found) =>
         found === null
-          ? new Failed({ message: `The platform has no application named "${escapeInline(input.name)}"` })
+          ? makeApplicationNotFound(input.name)
           : print(JSON.stringify(found, null, 2))
     )
   })
@@ -190,7 +190,7 @@ const adoptCommand = defineServiceCommand(
   },
   Effect.fnUntraced(function*(input) {
     const { say } = yield* Screen
-    const projectPath = yield* resolveProject(input.project)
+    const projectPath = yield* resolveDirectory(input.project)
     const uuid = yield* requireUuid(input.name)
     const payload = { uuid, projectPath, replace: input.replace }
     return yield* showAnswer(

@@ -4,18 +4,18 @@ import { formatBytes } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, formatTable, Screen, Usage } from "../output.ts"
-import { argument, flagOption, optionalArgument, textOption } from "../parse.ts"
+import { argument, describeMissing, flagOption, optionalArgument, textOption } from "../parse.ts"
 import { formatRestore } from "../plans.ts"
 import {
   confirmOption,
   describeLocation,
   locateNamedStack,
   locationOptions,
-  pickStackLocation
+  pickStackLocation,
+  resolveProjectBefore
 } from "../stackLocation.ts"
 
-const projectText = "Its name under the projects root, or its path."
-const project = optionalArgument("project", projectText, "project")
+const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 const itemsOf = (item: Option.Option<string>) =>
   Option.match(item, { onNone: () => ({}), onSome: (item) => ({ items: [item] }) })
 
@@ -104,6 +104,8 @@ const backupsCommand = defineServiceCommand(
   })
 )
 
+const restored = argument("backup", "The id of a backup; berth backups lists them.")
+
 const restoreCommand = defineServiceCommand(
   {
     name: "restore",
@@ -111,11 +113,11 @@ const restoreCommand = defineServiceCommand(
     details:
       "Shows what would be lost, asks, verifies every byte, keeps what is there now as another backup, and puts the data back. " +
       "Where that fails, what was there comes back.",
-    examples: ["berth restore hello 12", "berth restore hello 12 --item database --dry-run"]
+    examples: ["berth restore hello 12", "berth restore 12 --item database --dry-run"]
   },
   {
-    project: argument("project", projectText, "project"),
-    backup: argument("backup", "The id of a backup; berth backups lists them."),
+    project,
+    backup: restored,
     item: textOption("item", "One item of it; all of them unless named.", { value: "ITEM" }),
     dryRun: flagOption("dry-run", "Show what would be lost, and change nothing."),
     discard: flagOption(
@@ -129,7 +131,9 @@ const restoreCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { print, say } = yield* Screen
-    const place = yield* locateNamedStack(Option.some(input.project), input)
+    const missing = describeMissing("berth restore", restored.argument)
+    const projectPath = yield* resolveProjectBefore(input.project, input.backup, missing)
+    const place = yield* locateNamedStack(Option.some(projectPath), input)
     const wanted = { ...pickStackLocation(place), backup: input.backup, ...itemsOf(input.item) }
     const planned = yield* answer((api) => api.planRestore({ payload: wanted }))
     const { backup, planHash } = planned.value

@@ -15,7 +15,13 @@ import {
   Usage
 } from "../output.ts"
 import { flagOption, integerOption, repeatedArgument, textOption } from "../parse.ts"
-import { findOnlyServer, locateNamedStack, type LocationOptions, locationOptions } from "../stackLocation.ts"
+import {
+  findOnlyServer,
+  isProjectHere,
+  locateNamedStack,
+  type LocationOptions,
+  locationOptions
+} from "../stackLocation.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
 const makeLineView = (raw: boolean) =>
@@ -94,19 +100,54 @@ const showProjects = (
     return unavailable === 0 ? exitCodes.done : exitCodes.failed
   })
 
-/** Resolves a name to the stack of a project, else to a container. */
-const sourceOf = (name: Option.Option<string>, place: LocationOptions) =>
-  locateNamedStack(name, place).pipe(
-    Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
-    Effect.catchTag("NoSuchProject", ({ name: containerName }) =>
-      Effect.map(
-        Option.match(place.server, { onNone: () => findOnlyServer(containerName), onSome: findStoredServer }),
-        ({ server }) => ({
-          serverId: server.id,
-          source: { containerName },
-          also: `No project is named ${quoteInput(containerName)} either`
-        })
-      ))
+/** Lines of one stack or container. */
+interface Source {
+  readonly serverId: string
+  readonly query: { readonly remotePath: string; readonly service?: string } | { readonly containerName: string }
+  /** Sentence that is added to a refusal; empty if there is none. */
+  readonly hint: string
+}
+
+const stackSource = (project: Option.Option<string>, place: LocationOptions) =>
+  Effect.map(locateNamedStack(project, place), ({ remotePath, serverId }): Source => ({
+    serverId,
+    query: { remotePath },
+    hint: ""
+  }))
+
+const containerSource = (containerName: string, { server }: LocationOptions, isServiceToo: boolean) =>
+  Effect.map(
+    Option.match(server, { onNone: () => findOnlyServer(containerName), onSome: findStoredServer }),
+    ({ server: { id } }): Source => ({
+      serverId: id,
+      query: { containerName },
+      hint: `No project is named ${quoteInput(containerName)} either` +
+        (isServiceToo ? ", and no service of the project here" : "")
+    })
+  )
+
+/**
+ * Shows the stack of the project of a name, else the service of that name in the stack of the project here, else the
+ * container of that name.
+ */
+const showSource = <R>(
+  name: Option.Option<string>,
+  input: LocationOptions & { readonly service: Option.Option<string> },
+  show: (source: Source) => Effect.Effect<void, BerthError, R>
+) =>
+  stackSource(name, input).pipe(
+    Effect.flatMap(show),
+    Effect.catchTag("NoSuchProject", ({ name: wanted }) =>
+      Effect.gen(function*() {
+        const isServiceToo = Option.isNone(input.service) && (yield* isProjectHere)
+        const inContainer = Effect.flatMap(containerSource(wanted, input, isServiceToo), show)
+        const here = isServiceToo ? yield* Effect.option(stackSource(Option.none(), input)) : Option.none()
+        if (Option.isNone(here)) return yield* inContainer
+        const { query, serverId } = here.value
+        return yield* show({ serverId, query: { ...query, service: wanted }, hint: "" }).pipe(
+          Effect.catchIf(({ reason, status }) => reason === "refused" && status !== 400, () => inContainer)
+        )
+      }))
   )
 
 const logsCommand = defineServiceCommand(
@@ -114,12 +155,13 @@ const logsCommand = defineServiceCommand(
     name: "logs",
     summary: "Show the logs of projects' stacks, or of a container, running or not.",
     details:
-      "Both streams of all services. A name that no project has is taken for that of a container. Of several projects, by " +
-      "their names under the root, the lines come in the order of their times. Control characters are shown escaped, also " +
-      "in a pipe: a file or another program's terminal would execute them.",
+      "Both streams of all services. A name that no project has is that of a service, in the directory of a project, else " +
+      "of a container. Of several projects, by their names under the root, the lines come in the order of their times. " +
+      "Control characters are shown escaped, also in a pipe: a file or another program's terminal would execute them.",
     examples: [
       "berth logs",
       "berth logs hello -f",
+      "berth logs web",
       "berth logs hello shop -f --contains error",
       "berth logs hello --service web --since 2h --until 1h",
       "berth logs hello-web-1 --server main --since 1h"
@@ -141,30 +183,37 @@ const logsCommand = defineServiceCommand(
     if (others.length > 0) return yield* showProjects(input.names, input)
     const { followLogs } = yield* Berth
     const { out, print } = yield* Screen
-    const { also, serverId, source } = yield* sourceOf(Option.fromNullable(name), input)
     const { lines, ...selected } = selection(input)
-    // Adds no hint to a malformed request: its cause is not the name.
-    const withHint = (error: BerthError) =>
-      new BerthError({ ...error, message: error.status === 400 ? error.message : appendSentence(error.message, also) })
-    if (input.follow) {
-      const view = yield* makeLineView(input.raw)
-      return yield* Stream.runForEach(
-        followLogs(serverId, { ...source, ...selection(input) }),
-        (event) => input.json ? print(JSON.stringify(event)) : view(event)
-      ).pipe(Effect.catchTag("BerthError", withHint))
-    }
-    const query = { ...source, ...selected, ...(lines === undefined ? {} : { lines: String(lines) }) }
-    return yield* showAnswer(
-      input,
-      (api) => api.serverLogs({ path: { id: serverId }, urlParams: query }),
-      ({ logs }) => {
-        const text = logs.replace(/\n$/, "")
-        if (text === "") return Effect.void
-        return print(
-          input.raw ? text : text.split("\n").map((line) => escapeLogLine(line, out.hasColor)).join("\n")
+    return yield* showSource(Option.fromNullable(name), input, ({ hint, query, serverId }) => {
+      // Adds no hint to a malformed request: its cause is not the name.
+      const withHint = (error: BerthError) =>
+        new BerthError({
+          ...error,
+          message: error.status === 400 ? error.message : appendSentence(error.message, hint)
+        })
+      const shown = input.follow
+        ? Effect.flatMap(makeLineView(input.raw), (view) =>
+          Stream.runForEach(
+            followLogs(serverId, { ...selection(input), ...query }),
+            (event) => input.json ? print(JSON.stringify(event)) : view(event)
+          ))
+        : showAnswer(
+          input,
+          (api) =>
+            api.serverLogs({
+              path: { id: serverId },
+              urlParams: { ...selected, ...query, ...(lines === undefined ? {} : { lines: String(lines) }) }
+            }),
+          ({ logs }) => {
+            const text = logs.replace(/\n$/, "")
+            if (text === "") return Effect.void
+            return print(
+              input.raw ? text : text.split("\n").map((line) => escapeLogLine(line, out.hasColor)).join("\n")
+            )
+          }
         )
-      }
-    ).pipe(Effect.catchTag("BerthError", withHint))
+      return Effect.mapError(shown, withHint)
+    })
   })
 )
 

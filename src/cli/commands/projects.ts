@@ -25,6 +25,7 @@ import {
   locateNamedStack,
   locationOptions,
   pickProjectLocation,
+  resolveDirectory,
   resolveProject,
   serverOptions
 } from "../stackLocation.ts"
@@ -151,7 +152,7 @@ const initCommand = defineServiceCommand(
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
     const { answer } = yield* Berth
-    const projectPath = yield* resolveProject(input.project)
+    const projectPath = yield* resolveDirectory(input.project)
     const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
     const serverId = yield* serverOf(input.server, input.yes || input.dryRun)
     const { body, value: plan } = yield* answer((api) =>

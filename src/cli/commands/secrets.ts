@@ -4,11 +4,10 @@ import type { ProjectSecrets } from "../../schema/secrets.ts"
 import { pluralize } from "../../schema/words.ts"
 import { defineServiceCommand, showAnswer } from "../options.ts"
 import { escapeInline, exitCodes, Failed, printTable, Screen } from "../output.ts"
-import { argument, defineCommandGroup, optionalArgument, repeatedArgument } from "../parse.ts"
-import { env, pickEnvironment, resolveProject } from "../stackLocation.ts"
+import { argument, defineCommandGroup, describeMissing, optionalArgument, repeatedArgument } from "../parse.ts"
+import { env, pickEnvironment, resolveProject, resolveProjectBefore } from "../stackLocation.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
-const requiredProject = argument("project", "Its name under the projects root, or its path.", "project")
 
 const printSecrets = ({ projectPath, secrets }: ProjectSecrets) =>
   printTable(
@@ -59,6 +58,8 @@ const checkCommand = defineServiceCommand(
   })
 )
 
+const secretName = argument("name", "The name of the secret.")
+
 const setCommand = defineServiceCommand(
   {
     name: "set",
@@ -66,12 +67,13 @@ const setCommand = defineServiceCommand(
     details:
       "Reads the value from the terminal without showing it, or from standard input: other users see command lines. The " +
       "secret is one of container.json with an age file, which is created if it does not exist.",
-    examples: ["berth secrets set shop STRIPE_KEY", "pass show shop/stripe | berth secrets set shop STRIPE_KEY"]
+    examples: ["berth secrets set STRIPE_KEY", "pass show shop/stripe | berth secrets set shop STRIPE_KEY"]
   },
-  { project: requiredProject, name: argument("name", "The name of the secret."), env },
+  { project, name: secretName, env },
   Effect.fnUntraced(function*(input) {
     const { askSecretly, say } = yield* Screen
-    const projectPath = yield* resolveProject(Option.some(input.project))
+    const missing = describeMissing("berth secrets set", secretName.argument)
+    const projectPath = yield* resolveProjectBefore(input.project, input.name, missing)
     const value = yield* askSecretly(`Value of ${escapeInline(input.name)}:`)
     if (Redacted.value(value) === "") return yield* new Failed({ message: "The value is empty: nothing was changed" })
     const payload = { projectPath, ...pickEnvironment(input), name: input.name, value }
@@ -105,6 +107,9 @@ const listRecipientsCommand = defineServiceCommand(
     })
 )
 
+const publicKey = argument("key", "A public key of age (age1…), or an Ed25519 key of SSH in quotation marks.")
+const isPublicKey = (word: string) => /^(?:age1|ssh-)/.test(word)
+
 const defineChange = (change: "add" | "remove", summary: string, details: string) =>
   defineServiceCommand(
     {
@@ -117,14 +122,20 @@ const defineChange = (change: "add" | "remove", summary: string, details: string
       ]
     },
     {
-      project: requiredProject,
-      key: argument("key", "A public key of age (age1…), or an Ed25519 key of SSH in quotation marks."),
+      project,
+      key: publicKey,
       keys: repeatedArgument("more", "More public keys."),
       env
     },
-    Effect.fnUntraced(function*({ key, keys, ...input }) {
-      const projectPath = yield* resolveProject(Option.some(input.project))
-      const payload = { projectPath, ...pickEnvironment(input), [change]: [key, ...keys] }
+    Effect.fnUntraced(function*(input) {
+      const missing = describeMissing(`berth secrets recipients ${change}`, publicKey.argument)
+      const [own, project] = Option.isSome(input.project) && isPublicKey(input.project.value)
+        ? [[input.project.value], Option.none()]
+        : [[], input.project]
+      const projectPath = yield* isPublicKey(input.key)
+        ? resolveProject(project)
+        : resolveProjectBefore(project, input.key, missing)
+      const payload = { projectPath, ...pickEnvironment(input), [change]: [...own, input.key, ...input.keys] }
       return yield* showAnswer(input, (api) => api.changeRecipients({ payload }), printRecipients)
     })
   )

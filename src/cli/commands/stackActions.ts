@@ -123,9 +123,11 @@ const removeCommand = defineServiceCommand(
     if (!input.yes || (place.isProtected && Option.isNone(input.confirm))) {
       const lines = yield* answer((api) => api.planStackRemoval(planned)).pipe(
         Effect.map(({ value }) => [heading, ...formatRemoval(value)]),
-        // An older service has no such plan; the removal itself tells other failures.
-        Effect.catchAll(({ message }) =>
-          Effect.succeed([`What would be removed and what stays is not known: ${escapeInline(message)}`])
+        // An older service has no such plan, and the removal itself tells other failures; a mistake of the caller ends here.
+        Effect.catchIf(
+          ({ status }) => status !== 400,
+          ({ message }) =>
+            Effect.succeed([`What would be removed and what stays is not known: ${escapeInline(message)}`])
         )
       )
       yield* say(lines.join("\n"))

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
-import type { Call } from "../../client/Berth.ts"
+import { Berth, type Call } from "../../client/Berth.ts"
 import type { WebhookRequest, WebhookTeardown } from "../../schema/webhooks.ts"
-import { type CommonInput, defineServiceCommand, showAnswer, showFinding, yes } from "../options.ts"
+import { type CommonInput, defineServiceCommand, requireUuid, showAnswer, showFinding, yes } from "../options.ts"
 import { confirm, escapeInline, exitCodes, formatTable, printTable, Screen } from "../output.ts"
 import { argument, defineCommandGroup, optionalArgument } from "../parse.ts"
 
@@ -47,6 +47,13 @@ const changeHooks = (
 ) =>
   Effect.gen(function*() {
     const { out, print } = yield* Screen
+    // A question about what cannot be done would be answered for nothing.
+    if (!input.yes) {
+      yield* Option.match(input.app, {
+        onNone: () => Effect.flatMap(Berth, ({ use }) => use((api) => api.webhookStatus({ urlParams: {} }))),
+        onSome: requireUuid
+      })
+    }
     const whom = Option.getOrElse(input.app, () => "all applications")
     if (!(yield* confirm(question(escapeInline(whom)), input.yes))) return exitCodes.failed
     const payload = Option.match(input.app, { onNone: () => ({}), onSome: (appName) => ({ appName }) })

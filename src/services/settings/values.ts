@@ -362,8 +362,8 @@ const typed = (name: string, value: SettingJson): SettingJson => {
 /** Validates a new value like the values of the file; references are resolved only on use. */
 const check = (name: string, value: SettingJson) => {
   if (!isSettingName(name)) {
-    const reason = `is not a setting.${suggestNearest(name, Record.keys(settingDefinitions))}`
-    return Effect.fail(new SettingRefused({ setting: cut(name), reason }))
+    const meant = suggestNearest(name, Record.keys(settingDefinitions))
+    return Effect.fail(new SettingRefused({ setting: cut(name), reason: `is not a setting${meant && `.${meant}`}` }))
   }
   if (value === null) return Effect.void
   const written: UnresolvedValue = isMany(value) ? value.map(scalarOf) : scalarOf(value)

@@ -142,7 +142,7 @@ const refusals = new RegExp(`^\\{"error":"(${
     "Malformed HTTP request",
     "No such endpoint",
     "[A-Z]+ is not allowed on",
-    "[A-Z]+ [^\"]* needs the role operator",
+    "This needs the role operator",
     "[^\"]*agents may only read",
     "x is not a known query parameter"
   ].join("|")

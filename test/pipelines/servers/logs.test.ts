@@ -117,7 +117,7 @@ describe("logs", () => {
       expect(error).toMatchObject({
         status: 500,
         message:
-          "Failed to get logs: there is no stack at ~/containers/app on \"Main\": scan lists what is deployed there"
+          "Failed to get logs: there is no stack at ~/containers/app on \"Main\": a scan of the server lists what is deployed there"
       })
     }).pipe(Effect.provide([sshTest({ [ofStack]: answer }), settings])))
 

@@ -384,7 +384,7 @@ describe("a stack that is not there", () => {
           expect(yield* Effect.flip(does(action, { remotePath }))).toMatchObject({
             status: 404,
             message:
-              `There is no stack at ${remotePath} on "Main": scan lists what is deployed there. Nothing was changed`
+              `There is no stack at ${remotePath} on "Main": a scan of the server lists what is deployed there. Nothing was changed`
           })
         }
       }

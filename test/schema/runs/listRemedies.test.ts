@@ -46,7 +46,13 @@ describe("remediesOf", () => {
     ["an action beside a deploy", failedAt("stop", { kind: "stack", error: { status: 409, error: "" } }), []],
     ["a cancelled deploy", failedAt("health", { state: "cancelled" }), ["again"]],
     ["an interrupted deploy", failedAt("upload", { state: "interrupted" }), ["again"]],
-    ["a rollback", failedAt("start", { kind: "rollback" }), ["log"]]
+    ["a rollback", failedAt("start", { kind: "rollback" }), ["log"]],
+    ["a start that failed", failedAt("start", { kind: "stack", subject: { action: "start" } }), ["log"]],
+    [
+      "a stack that does not exist",
+      failedAt("preflight", { kind: "stack", subject: { action: "start" }, error: { status: 404, error: "" } }),
+      []
+    ]
   ])("mends %s", (_, run, remedies) => {
     expect(listRemedies(run)).toEqual(remedies)
   })

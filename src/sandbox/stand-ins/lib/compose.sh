@@ -223,6 +223,9 @@ compose_logs() {
     shift
   done
   case $tail in all) ;; "" | *[!0-9]*) refuse "invalid value for \"tail\": $tail" ;; esac
+  for wanted in $only; do
+    compose_config --services | grep -qxF -e "$wanted" || refuse "no such service: $wanted"
+  done
   for id in $(project_ids $only); do
     service=$(value "$state/containers/$id" service)
     shown=$(value "$state/containers/$id" name)

@@ -109,7 +109,7 @@ describe.skipIf(!realServer.available).each(inTurn(ways, 1))(
             expect(nothing.message).toMatch(/^There is no service "cache" of the stack at /)
             const none = yield* Effect.flip(Effect.scoped(followLogs("server", { remotePath: "~/containers/none" })))
             expect(none.message).toBe(
-              "There is no stack at ~/containers/none on \"Test\": scan lists what is deployed there"
+              "There is no stack at ~/containers/none on \"Test\": a scan of the server lists what is deployed there"
             )
           }).pipe(Effect.provide([liveSsh(), settingsTest({}, [access])]))
         }),
