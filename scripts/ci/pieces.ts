@@ -157,7 +157,8 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ),
   ofReal(
     "images",
-    ...["archive/dockerLoad", "archive/transferForms", "build/", "init/"].map((name) => `test/pipelines/${name}`)
+    ...["archive/dockerLoad", "archive/transferForms", "build/", "init/"].map((name) => `test/pipelines/${name}`),
+    "test/cli/secondDay"
   ),
   ofReal(
     "compose projects",

@@ -56,18 +56,13 @@ const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entr
 /** Resolves a path as a shell does, also one whose `~` was quoted. */
 export const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
 
-const projectFiles = [
-  containerConfigName,
-  ...composeFileNames,
-  "platform.json",
-  "Dockerfile",
-  "build-image-tar.ps1",
-  "build-image-tar.sh"
-]
+const declarations = [containerConfigName, ...composeFileNames, "platform.json"]
+const buildFiles = ["Dockerfile", "build-image-tar.ps1", "build-image-tar.sh"]
 
-export const isProjectHere = Effect.promise(() =>
-  readdir(process.cwd()).then((names) => projectFiles.some((name) => names.includes(name)), () => false)
-)
+const holdsSome = (files: ReadonlyArray<string>) => (directory: string) =>
+  Effect.promise(() => readdir(directory).then((names) => files.some((name) => names.includes(name)), () => false))
+
+export const isProjectHere = Effect.suspend(() => holdsSome([...declarations, ...buildFiles])(process.cwd()))
 
 /** The working directory, where it is a project. The name of any other one would pass for that of a stack. */
 const projectHere = Effect.flatMap(isProjectHere, (isHere) =>
@@ -82,7 +77,8 @@ const projectHere = Effect.flatMap(isProjectHere, (isHere) =>
  * which must be a project.
  */
 export const resolveProject = (
-  name: Option.Option<string>
+  name: Option.Option<string>,
+  isProject: (directory: string) => Effect.Effect<boolean> = isDirectory
 ): Effect.Effect<string, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
     if (Option.isNone(name)) return yield* projectHere
@@ -91,7 +87,7 @@ export const resolveProject = (
     const projects = yield* (yield* Berth).use((api) => api.listProjects({}))
     const known = projects.find((project) => project.name === name.value)
     if (known !== undefined) return known.path
-    if (yield* isDirectory(absolute(name.value))) return absolute(name.value)
+    if (yield* isProject(absolute(name.value))) return absolute(name.value)
     return yield* new NoSuchProject({
       name: name.value,
       message: `No project is named ${quoteInput(name.value)}, under the projects root or here.` +
@@ -123,6 +119,16 @@ export const referToProject = (path: string): Effect.Effect<string, never, Berth
   )
 
 /**
+ * Resolves a word that names a project, or else something in the project here. There, a directory that only an image is
+ * built from is no project: it has the name of its service.
+ */
+export const resolveWord = (word: string) =>
+  Effect.flatMap(
+    isProjectHere,
+    (isHere) => resolveProject(Option.some(word), isHere ? holdsSome(declarations) : isDirectory)
+  )
+
+/**
  * Takes a first argument that names no project for the second one, in the directory of a project: `berth rollback 12`.
  * @param isNext tests what the second argument may be
  */
@@ -133,7 +139,7 @@ export const leaveOutProject = (
 ) =>
   Option.isNone(project) || Option.isSome(next) || isPath(project.value) || !isNext(project.value)
     ? Effect.succeed({ project, next })
-    : resolveProject(project).pipe(
+    : resolveWord(project.value).pipe(
       Effect.map((path) => ({ project: Option.some(path), next })),
       Effect.catchTag("NoSuchProject", (error) =>
         Effect.filterOrFail(
@@ -151,7 +157,7 @@ export const leaveOutProject = (
 export const resolveProjectBefore = (project: Option.Option<string>, other: string, missing: string) =>
   Option.isSome(project)
     ? resolveProject(project)
-    : resolveProject(Option.some(other)).pipe(
+    : resolveWord(other).pipe(
       Effect.flatMap(() => new Usage({ message: missing })),
       Effect.catchTag(
         "NoSuchProject",

@@ -235,8 +235,11 @@ describe.skipIf(process.platform === "win32")("each command, where the store of 
       const { run } = yield* hold(holdUnnamed)
       const words = [["runs"], ["doctor"], ["deploy", "hello", "--yes"]]
       const ends = yield* Effect.forEach(words, (words) => run(words), { concurrency: 2 })
-      const odd = ends.filter(({ hasEnded, output, seconds }) =>
-        !hasEnded || !/another berth, which has not said who it is, since [\d:]{8} \(Ctrl-C ends it\)/.test(output) ||
+      // The checks of doctor do not wait for the store longer than for anything else: a quick one has nothing to announce.
+      const odd = ends.filter(({ command, hasEnded, output, seconds }) =>
+        !hasEnded ||
+        (command !== "doctor" &&
+          !/another berth, which has not said who it is, since [\d:]{8} \(Ctrl-C ends it\)/.test(output)) ||
         !/another Berth of this machine, which has not said who it is,\s+uses\s+it/.test(output) ||
         seconds > 5 * patience
       )

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as age from "age-encryption"
 import { Effect } from "effect"
-import { readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { patience } from "../fixtures/patience.ts"
@@ -33,6 +33,11 @@ describe.skipIf(process.platform === "win32")("a command in the directory of a p
             return runCli({ url }, line.split(" "), { secret: "s3cret-value" })
           })
         const here = (line: string) => run(project, line)
+        // Its image is built from a directory of its name.
+        yield* Effect.promise(async () => {
+          await mkdir(join(project, "web"))
+          await writeFile(join(project, "web", "Dockerfile"), "FROM scratch\n")
+        })
         expect(yield* here("deploy --yes")).toMatchObject({ code: 0 })
 
         const whole = yield* here("logs")

@@ -246,6 +246,11 @@ describe("the projects of a fresh home", () => {
         errors: [expect.stringContaining("create it, or set projects.root in ")],
         firstStep: "projects"
       })
+      // With servers too: their projects may all be elsewhere, and are called by paths or from their directories.
+      const server =
+        "servers: [{ id: main, name: Main, host: main.invalid, port: 22, username: ann, password: secret }]\n"
+      const elsewhere = yield* startService(yield* settingsFileWith(server))
+      expect(yield* elsewhere.request("GET", "/api/projects")).toMatchObject({ status: 200, body: [] })
       const named = yield* startService(yield* settingsFileWith("projects: { root: ~/projects }\n"))
       expect(yield* named.request("GET", "/api/projects")).toMatchObject({
         status: 500,

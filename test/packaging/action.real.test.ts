@@ -348,7 +348,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 400_000 * patience }, (
         const refused: ReadonlyArray<readonly [more: Readonly<Record<string, string>>, words: string]> = [
           [{ settings: settings.replace(fingerprint, wrong) }, `is ${fingerprint}, and the settings require ${wrong}`],
           [{ settings: unknown }, `add it to the server in the settings as hostKey: ${fingerprint}`],
-          [{ settings: unknown, "known-hosts": otherKey }, "remove its line from BERTH_KNOWN_HOSTS"],
+          [{ settings: unknown, "known-hosts": otherKey }, "and BERTH_KNOWN_HOSTS has"],
           [{ "ssh-key": "" }, "the environment variable BERTH_SSH_KEY is not set"],
           [{ settings: "" }, "There are no settings: give settings with a server and ssh-key"],
           [{ "service-url": "http://127.0.0.1:1" }, "There is no token for the service"],

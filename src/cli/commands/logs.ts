@@ -20,7 +20,8 @@ import {
   isProjectHere,
   locateNamedStack,
   type LocationOptions,
-  locationOptions
+  locationOptions,
+  resolveWord
 } from "../stackLocation.ts"
 
 /** Prints each line after the name of its service, in one colour per service. */
@@ -108,12 +109,11 @@ interface Source {
   readonly hint: string
 }
 
-const stackSource = (project: Option.Option<string>, place: LocationOptions) =>
-  Effect.map(locateNamedStack(project, place), ({ remotePath, serverId }): Source => ({
-    serverId,
-    query: { remotePath },
-    hint: ""
-  }))
+const stackSource = (name: Option.Option<string>, place: LocationOptions) =>
+  Effect.transposeMapOption(name, resolveWord).pipe(
+    Effect.flatMap((project) => locateNamedStack(project, place)),
+    Effect.map(({ remotePath, serverId }): Source => ({ serverId, query: { remotePath }, hint: "" }))
+  )
 
 const containerSource = (containerName: string, { server }: LocationOptions, isServiceToo: boolean) =>
   Effect.map(

@@ -181,23 +181,22 @@ const inspectPlaces = (places: ReadonlyArray<ProjectDirectory>) =>
 export const listProjectsIn = (root: string, mostPlaces: number) =>
   Effect.flatMap(placesIn(root), (places) => inspectPlaces(places.slice(0, mostPlaces)))
 
-/** True on a home on which nothing was set up: no server, no `projects.root`, and not the directory of its default. */
-const isFresh = Effect.gen(function*() {
-  const { get, list, servers } = yield* Settings
-  if ((yield* servers).length > 0) return false
+/** True where `projects.root` is not set, and the directory of its default does not exist: all projects are elsewhere. */
+const hasNoRoot = Effect.gen(function*() {
+  const { get, list } = yield* Settings
   const isDefault = (yield* list).some(({ name, source }) => name === "projects.root" && source === "default")
   return isDefault && Option.isNone(yield* (yield* LocalFiles).find(yield* get("projects.root")))
 })
 
 /**
  * Projects directly under the setting `projects.root`, sorted by name. Links to directories count; an unreadable
- * directory is left out. None on a home on which nothing was set up: the overview says to set the root.
+ * directory is left out. None where no root is set and that of the default does not exist: the overview says to set it.
  */
 export const listProjects = Effect.fn("listProjects")(function*() {
   const places = yield* Effect.catchTag(
     listProjectDirectories(),
     "LocalFileFailed",
-    (error) => Effect.flatMap(isFresh, (fresh) => fresh ? Effect.succeed([]) : Effect.fail(error))
+    (error) => Effect.flatMap(hasNoRoot, (is) => is ? Effect.succeed([]) : Effect.fail(error))
   )
   const projects = yield* inspectPlaces(places)
   // Unreadable settings do not hide any project.

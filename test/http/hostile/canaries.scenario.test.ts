@@ -87,6 +87,9 @@ const lines: ReadonlyArray<string> = [
   "settings list",
   "settings get platform.token",
   "settings set deploy.keepReleases 7 --yes",
+  "token list",
+  "token add canary --yes",
+  "token remove canary --yes",
   "doctor",
   "remove hello --yes"
 ]
