@@ -8,6 +8,7 @@ import { findComposeFile, readContainerConfig, readNewestTar } from "../../../sr
 import { resolveProjectDirectory } from "../../../src/pipelines/projects/programs.ts"
 import { inspectProject, listProjects } from "../../../src/pipelines/projects/projects.ts"
 import { LocalFileFailed, LocalFiles, LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
+import { Settings } from "../../../src/services/settings/Settings.ts"
 import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -120,10 +121,18 @@ describe("listProjects", () => {
       expect(projects[2]?.path).toBe(join(directory, "root", "linked"))
     }))
 
-  it.scoped("names a root that is missing where a server is stored", () =>
+  it.scoped("names a root that is set and missing, and lists nothing where none is set", () =>
     Effect.gen(function*() {
       const missing = join(yield* temporaryDirectory, "none")
-      const error = yield* Effect.flip(listed(missing))
+      expect(yield* listed(missing)).toEqual([])
+      const isSet = Layer.effect(
+        Settings,
+        Effect.map(Settings, (settings) => ({
+          ...settings,
+          list: Effect.map(settings.list, (all) => all.map((setting) => ({ ...setting, source: "file" as const })))
+        }))
+      ).pipe(Layer.provide(settingsTest({ "projects.root": missing }, [storedServer()])))
+      const error = yield* Effect.flip(Effect.provide(listProjects(), [local, isSet]))
       expect(error.status).toBe(500)
       expect(error.message).toContain(missing)
       expect(error.message).toContain("projects.root")
