@@ -6,11 +6,15 @@ import type { BerthError } from "../client/BerthError.ts"
 import { homeDirectory } from "../client/node/connect.ts"
 import { withEnvironment } from "../schema/environments.ts"
 import {
+  buildScriptName,
   composeFileNames,
   containerConfigName,
   formatFileProblem,
   type LocalProject,
-  type ProjectTarget
+  platformFileName,
+  projectFileNames,
+  type ProjectTarget,
+  shellScriptName
 } from "../schema/projects.ts"
 import { formatServerReference } from "../schema/servers.ts"
 import { cut, formatList, quoteInput, suggestNearest } from "../schema/words.ts"
@@ -56,21 +60,29 @@ const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entr
 /** Resolves a path as a shell does, also one whose `~` was quoted. */
 export const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
 
-const declarations = [containerConfigName, ...composeFileNames, "platform.json"]
-const buildFiles = ["Dockerfile", "build-image-tar.ps1", "build-image-tar.sh"]
+const declarations = [containerConfigName, ...composeFileNames, platformFileName]
 
 const holdsSome = (files: ReadonlyArray<string>) => (directory: string) =>
   Effect.promise(() => readdir(directory).then((names) => files.some((name) => names.includes(name)), () => false))
 
-export const isProjectHere = Effect.suspend(() => holdsSome([...declarations, ...buildFiles])(process.cwd()))
+export const isProjectHere = Effect.suspend(() =>
+  holdsSome([...projectFileNames, buildScriptName, shellScriptName])(process.cwd())
+)
+
+/** The working directory, where it is a project; else the error. */
+const projectHereOr = <E>(error: E) =>
+  Effect.flatMap(isProjectHere, (isHere) => isHere ? Effect.sync(() => process.cwd()) : Effect.fail(error))
 
 /** The working directory, where it is a project. The name of any other one would pass for that of a stack. */
-const projectHere = Effect.flatMap(isProjectHere, (isHere) =>
-  isHere ? Effect.sync(() => process.cwd()) : new Usage({
-    message:
-      `No project is named, and ${escapeInline(process.cwd())} is none: it has no ${containerConfigName} and no ` +
-      "compose file. Name one, or change to its directory; berth lists them"
-  }))
+const projectHere = Effect.suspend(() =>
+  projectHereOr(
+    new Usage({
+      message:
+        `No project is named, and ${escapeInline(process.cwd())} is none: it has no ${containerConfigName} and no ` +
+        "compose file. Name one, or change to its directory; berth lists them"
+    })
+  )
+)
 
 /**
  * Resolves a project's directory from its path or its name under the projects root; defaults to the working directory,
@@ -142,11 +154,7 @@ export const leaveOutProject = (
     : resolveWord(project.value).pipe(
       Effect.map((path) => ({ project: Option.some(path), next })),
       Effect.catchTag("NoSuchProject", (error) =>
-        Effect.filterOrFail(
-          Effect.map(isProjectHere, (isHere) => ({ isHere, project: Option.none<string>(), next: project })),
-          ({ isHere }) => isHere,
-          () => error
-        ))
+        Effect.as(projectHereOr(error), { project: Option.none<string>(), next: project }))
     )
 
 /**
@@ -159,10 +167,7 @@ export const resolveProjectBefore = (project: Option.Option<string>, other: stri
     ? resolveProject(project)
     : resolveWord(other).pipe(
       Effect.flatMap(() => new Usage({ message: missing })),
-      Effect.catchTag(
-        "NoSuchProject",
-        (error) => Effect.if(isProjectHere, { onTrue: () => projectHere, onFalse: () => error })
-      )
+      Effect.catchTag("NoSuchProject", projectHereOr)
     )
 
 /** A project and the location of its stack. */
