@@ -253,10 +253,8 @@ export const AllowedLive = Layer.succeed(
     if (mayCall(role, required, { hasQuery: url.includes("?") })) return
     if (!isKnown(role)) return yield* new ApiError({ status: 401, message: tokenRequired })
     const message = limitedBy === undefined
-      ? `This needs the role operator, and the token ${
-        quoteInput(name)
-      } has the role ${role}. Nothing was changed: use ` +
-        "an operator's token"
+      ? `This needs the role operator, and the token ${quoteInput(name)} has the role ${role}. Nothing was changed: ` +
+        "use an operator's token"
       : `This changes something, and agents may only read here: the setting ${limitedBy} is on. Nothing was changed`
     return yield* new ApiError({ status: 403, message })
   })

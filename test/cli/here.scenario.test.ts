@@ -44,6 +44,8 @@ describe.skipIf(process.platform === "win32")("a command in the directory of a p
         expect(whole).toMatchObject({ code: 0 })
         expect(yield* here("logs web")).toEqual(whole)
         expect(yield* here("logs web -f --until 0s")).toMatchObject({ code: 0 })
+        // The container of a service that does not exist is followed as well as read.
+        expect(yield* here("logs greeter -f --until 0s")).toMatchObject({ code: 0 })
         expect((yield* here("logs greeter")).code).toBe(0)
         expect(yield* here("logs nobody")).toMatchObject({
           code: 1,

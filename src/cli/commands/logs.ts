@@ -132,7 +132,7 @@ const containerSource = (containerName: string, { server }: LocationOptions, isS
  */
 const showSource = <R>(
   name: Option.Option<string>,
-  input: LocationOptions & { readonly service: Option.Option<string> },
+  input: LocationOptions & { readonly follow: boolean; readonly service: Option.Option<string> },
   show: (source: Source) => Effect.Effect<void, BerthError, R>
 ) =>
   stackSource(name, input).pipe(
@@ -145,7 +145,8 @@ const showSource = <R>(
         if (Option.isNone(here)) return yield* inContainer
         const { query, serverId } = here.value
         return yield* show({ serverId, query: { ...query, service: wanted }, hint: "" }).pipe(
-          Effect.catchIf(({ reason, status }) => reason === "refused" && status !== 400, () => inContainer)
+          // Unfollowed logs fail with 500 whatever is missing. Followed ones that break off are not begun anew elsewhere.
+          Effect.catchIf(({ status }) => status === 404 || (status === 500 && !input.follow), () => inContainer)
         )
       }))
   )
