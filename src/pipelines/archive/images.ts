@@ -62,28 +62,44 @@ interface LocatedImage {
   readonly directLayout: Option.Option<ImageLayout>
 }
 
+/** An image of an index, and the entry of `index.json` that leads to it. */
+interface FoundImage {
+  readonly root: IndexRoot
+  readonly image: IndexRoot["images"][number]
+}
+
+/** The first image of each config, by the config's digest: an archive may list each of its images many times. */
+const indexByConfig = (roots: ReadonlyArray<IndexRoot>): ReadonlyMap<string, FoundImage> => {
+  const found = new Map<string, FoundImage>()
+  for (const root of roots) {
+    for (const image of root.images) {
+      if (!found.has(image.config.digest)) found.set(image.config.digest, { root, image })
+    }
+  }
+  return found
+}
+
 const inIndex = (
   contents: ArchiveContents,
-  roots: ReadonlyArray<IndexRoot>,
+  indexed: ReadonlyMap<string, FoundImage>,
   { configId, layers }: LayoutSource
 ): Pick<LocatedImage, "containerdId" | "layout"> => {
-  const isImage = ({ config }: { readonly config: { readonly digest: string } }) => config.digest === configId
-  const found = roots.find(({ images }) => images.some(isImage))
-  const image = found?.images.find(isImage)
-  if (found === undefined || image === undefined) return { containerdId: Option.none(), layout: Option.none() }
+  const listed = indexed.get(configId)
+  if (listed === undefined) return { containerdId: Option.none(), layout: Option.none() }
+  const { image, root: found } = listed
   const isSingle = found.images.length === 1
   // Images of several platforms stay together, except those of an OCI layout, of which a server gets the one that it runs.
   const isApart = !isSingle && !contents.members.has(manifestName)
   const root = isApart ? image.own : found.root
-  const digests = isApart
-    ? Option.some([image.own, image.config, ...image.layers].map(({ digest }) => digest))
-    : found.listDigests()
   const layout = Option.gen(function*() {
     if (!isSingle && !isApart) return yield* Option.none()
     const isSame = image.layers.length === layers.length &&
       image.layers.every(({ digest }, index) => layers[index]?.member === formatBlobName(digest))
     if (!isSame) return yield* Option.none()
-    const blobs = yield* Option.all([...new Set(yield* digests)].map((digest) => {
+    const digests = isApart
+      ? [image.own, image.config, ...image.layers].map(({ digest }) => digest)
+      : yield* found.listDigests()
+    const blobs = yield* Option.all([...new Set(digests)].map((digest) => {
       const member = contents.members.get(formatBlobName(digest))
       return member?.kind === "file" ? Option.some([digest, { member }] as const) : Option.none()
     }))
@@ -140,13 +156,13 @@ const withManifest = (
 /** Locates an image in an archive. */
 const locate = (
   contents: ArchiveContents,
-  roots: ReadonlyArray<IndexRoot>,
+  indexed: ReadonlyMap<string, FoundImage>,
   source: LayoutSource,
   digests: ReadonlyMap<string, string>
 ): LocatedImage => {
   const directLayout = withManifest(contents, source, digests)
   return contents.members.has("oci-layout")
-    ? { ...inIndex(contents, roots, source), directLayout }
+    ? { ...inIndex(contents, indexed, source), directLayout }
     : { containerdId: Option.map(directLayout, ({ root }) => root.digest), layout: directLayout, directLayout }
 }
 
@@ -285,6 +301,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
     ? listIndexedImages(roots)
     : yield* decode(decodeManifestList, manifestName, json.get(manifestName) ?? new Uint8Array())
   yield* refuseTooMany(manifest.map(({ Layers }) => Layers?.length ?? 0))
+  const indexed = indexByConfig(roots)
   const configAt = decodeOnce((name) => configIn(memberText(json.get(name))))
   const packed = contents.filter(({ name, packing }) => packing !== "none" && !name.startsWith("blobs/"))
   const digests = gzip ? new Map<string, string>() : yield* digestsOf(path, packed)
@@ -304,7 +321,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
           onSome: (member) => Effect.succeed({ member: member.name, diffId, size: member.size })
         }))
       const configId = `sha256:${computeSha256(config)}`
-      const located = locate({ members: named, json }, roots, { config, configId, layers }, digests)
+      const located = locate({ members: named, json }, indexed, { config, configId, layers }, digests)
       return {
         configId,
         repoTags: entry.RepoTags ?? [],
