@@ -79,6 +79,14 @@ const further = ({ env, files = [], name, projects, workers }: Further): Piece =
 
 const ofScenarios = (name: string, ...files: ReadonlyArray<string>) =>
   further({ name: `scenarios: ${name}`, projects: ["scenario"], files })
+// Of long tables `npm test` runs a part.
+const ofEveryCase = (name: string, ...files: ReadonlyArray<string>) =>
+  further({
+    name: `every case: ${name}`,
+    projects: ["unit", "sandbox", "scenario"],
+    files,
+    env: { BERTH_THOROUGH: "1" }
+  })
 const ofReal = (name: string, ...files: ReadonlyArray<string>) =>
   further({ name: `real: ${name}`, projects: ["real"], files })
 const ofPage = (name: string, ...files: ReadonlyArray<string>) =>
@@ -116,16 +124,38 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     "test/remote/",
     "test/main.scenario"
   ),
-  further({
-    name: "every case of long tables",
-    projects: ["unit", "scenario"],
-    files: [
-      "test/http/hostile/references",
-      "test/pipelines/archive/hostileArchives",
-      "test/services/settings/rights/settingRights"
-    ],
-    env: { BERTH_THOROUGH: "1" }
-  }),
+  ofEveryCase(
+    "long tables",
+    "test/http/hostile/references",
+    "test/mcp/budget",
+    "test/services/settings/listEdits",
+    "test/services/settings/rights/settingRights",
+    ...[
+      "archive/hostileArchives",
+      "drift/oneTruth",
+      "projects/hostileCompose",
+      "pull.test",
+      "routes/editRoutes.fuzz",
+      "routes/ownRoute",
+      "upsert/planUpsert.property",
+      "upsert/upsert/planUpsert"
+    ].map((name) => `test/pipelines/${name}`)
+  ),
+  ofEveryCase(
+    "requests",
+    ...["hostile/fuzz", "jumpRoutes", "projectsRoot", "session", "wire/requests"].map((name) => `test/http/${name}`),
+    "test/services/settings/savingServers",
+    "test/services/sshClient/clientConfig/sshConfig",
+    "test/services/state/"
+  ),
+  ofEveryCase(
+    "vendors and agents",
+    "test/mcp/http",
+    "test/pipelines/drift/vendors",
+    "test/pipelines/upsert/planUpsert.vendors",
+    "test/pipelines/upsert/vendors",
+    "test/pipelines/webhooks/"
+  ),
   ofScenarios("activation", "test/pipelines/activation/"),
   ofScenarios(
     "deploys",
@@ -136,13 +166,11 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     name: "slow cases of fast files",
     projects: ["sandbox"],
     files: [
-      "test/mcp/http",
+      "test/cli/serving",
       "test/readme/commands",
       "test/scripts/importDirection",
       "test/services/local/LocalProcesses",
-      "test/services/locks/Locks",
-      "test/services/settings/savingServers",
-      "test/services/state/RunStoreLive/embedded"
+      "test/services/locks/Locks"
     ]
   }),
   ofReal(

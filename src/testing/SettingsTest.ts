@@ -34,24 +34,20 @@ const written = ({ credentials, ...server }: ServerAccess) => ({
   )
 })
 
+const snapshotOf = (text: string): Snapshot => ({ text, document: parseSettingsDocument(file, text) })
+
 /** A settings file in memory, which starts with this text. */
 const memoryStore = (text: string): Effect.Effect<SettingsStore> =>
-  Effect.map(Effect.all([Ref.make(text), Effect.makeSemaphore(1)]), ([current, exclusive]) => {
-    const snapshot = Effect.map(
-      Ref.get(current),
-      (now): Snapshot => ({ text: now, document: parseSettingsDocument(file, now) })
-    )
-    return {
-      file,
-      current: snapshot,
-      change: <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
-        Effect.gen(function*() {
-          const [answer, next] = yield* edit(yield* snapshot)
-          if (Option.isSome(next)) yield* Ref.set(current, next.value)
-          return answer
-        }).pipe(exclusive.withPermits(1))
-    }
-  })
+  Effect.map(Effect.all([Ref.make(snapshotOf(text)), Effect.makeSemaphore(1)]), ([current, exclusive]) => ({
+    file,
+    current: Ref.get(current),
+    change: <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
+      Effect.gen(function*() {
+        const [answer, next] = yield* edit(yield* Ref.get(current))
+        if (Option.isSome(next)) yield* Ref.set(current, snapshotOf(next.value))
+        return answer
+      }).pipe(exclusive.withPermits(1))
+  }))
 
 /**
  * Settings in memory: those given, the defaults for the others, and these servers, which can be saved and removed as
@@ -83,14 +79,17 @@ export const settingsTest = (
             })
           )
       }
+      const ofSettings = secretSettings.flatMap((name) => settings[name] ?? [])
+      // The same list until the settings change, as in a file: the forms of its secrets are computed once.
+      let last: readonly [ofServers: unknown, all: ReadonlyArray<Redacted.Redacted>] = [undefined, ofSettings]
       return Settings.of({
         ...inFile,
         ...values,
         now: Effect.succeed(values),
-        secrets: Effect.map(
-          inFile.secrets,
-          (ofServers) => [...secretSettings.flatMap((name) => settings[name] ?? []), ...ofServers]
-        ),
+        secrets: Effect.map(inFile.secrets, (ofServers) => {
+          if (last[0] !== ofServers) last = [ofServers, [...ofSettings, ...ofServers]]
+          return last[1]
+        }),
         guard: Effect.succeed({
           token: Option.fromNullable(settings["http.token"]),
           tokens: [],

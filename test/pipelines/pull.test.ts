@@ -13,6 +13,7 @@ import { runsTest } from "../../src/testing/RunsTest.ts"
 import { settingsTest, storedServer } from "../../src/testing/SettingsTest.ts"
 import { type RemoteFixture, sftpTest } from "../../src/testing/SshTest.ts"
 import { liveHeap } from "../fixtures/programs/heap.ts"
+import { inTurn } from "../fixtures/thorough.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const server = storedServer()
@@ -253,44 +254,44 @@ describe("pull", () => {
       listing((path) => path === "/srv" ? Stream.fromIterable(entries) : Stream.empty, content)
 
     const directory = (name: string): RemoteEntry => ({ name, kind: "directory", size: 4096 })
-    it.scoped.each(
+    const endless = [
       [
-        [
-          "files",
-          () =>
-            Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "file", size: 1 }))),
-          "more than 200000 files"
-        ],
-        [
-          "links",
-          () =>
-            Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "link", size: 1 }))),
-          "more than 200000 files"
-        ],
-        [
-          "directories in each directory",
-          () => Stream.range(1, 1_000).pipe(Stream.map((n) => directory(`${n}`))),
-          "more than 200000 files"
-        ],
-        ["levels", () => Stream.make(directory("a")), "more than 100 directories deep"],
-        [
-          "long names",
-          () => Stream.range(1, 10 ** 9).pipe(Stream.map((n) => directory(`${n}${"x".repeat(4_000)}`))),
-          "more than 32 MiB"
-        ]
-      ] as const
-    )("refuses endless %s, within bounded memory", ([_what, list, words]) =>
-      Effect.gen(function*() {
-        const root = join(yield* temporaryDirectory, "deep")
-        const before = yield* liveHeap
-        const result = yield* pull({ serverId: "1", files: [item(join(root, "data"), "/srv")] }).pipe(
-          Effect.provide([local, listing(list, Stream.empty)])
-        )
-        expect(result.errors[0]?.error).toMatch(/^\/srv: .*: pull parts of it$/)
-        expect(result.errors[0]?.error).toContain(words)
-        expect((yield* liveHeap) - before).toBeLessThan(64 * 1024 * 1024)
-        expect(yield* treeOf(join(root, ".."))).toEqual([])
-      }))
+        "files",
+        () => Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "file", size: 1 }))),
+        "more than 200000 files"
+      ],
+      [
+        "links",
+        () => Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "link", size: 1 }))),
+        "more than 200000 files"
+      ],
+      [
+        "directories in each directory",
+        () => Stream.range(1, 1_000).pipe(Stream.map((n) => directory(`${n}`))),
+        "more than 200000 files"
+      ],
+      ["levels", () => Stream.make(directory("a")), "more than 100 directories deep"],
+      [
+        "long names",
+        () => Stream.range(1, 10 ** 9).pipe(Stream.map((n) => directory(`${n}${"x".repeat(4_000)}`))),
+        "more than 32 MiB"
+      ]
+    ] as const
+    it.scoped.each(inTurn(endless, 0))(
+      "refuses endless %s, within bounded memory",
+      ([_what, list, words]) =>
+        Effect.gen(function*() {
+          const root = join(yield* temporaryDirectory, "deep")
+          const before = yield* liveHeap
+          const result = yield* pull({ serverId: "1", files: [item(join(root, "data"), "/srv")] }).pipe(
+            Effect.provide([local, listing(list, Stream.empty)])
+          )
+          expect(result.errors[0]?.error).toMatch(/^\/srv: .*: pull parts of it$/)
+          expect(result.errors[0]?.error).toContain(words)
+          expect((yield* liveHeap) - before).toBeLessThan(64 * 1024 * 1024)
+          expect(yield* treeOf(join(root, ".."))).toEqual([])
+        })
+    )
 
     it.scoped.each(["..\\x", "../x", "..", "/etc/x", "C:x", "a\\b", ""])(
       "refuses the name %j and writes nothing",

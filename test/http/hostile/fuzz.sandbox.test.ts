@@ -5,6 +5,7 @@ import { type FuzzRequest, fuzzRequests } from "../../fixtures/hostile/fuzz.ts"
 import { addressOf } from "../../fixtures/hostile/operations.ts"
 import { liveHeap } from "../../fixtures/programs/heap.ts"
 import { tellRan } from "../../fixtures/ran.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 
 const answerTimeout = Duration.seconds(60)
 const heapGrowth = 60_000_000
@@ -18,7 +19,7 @@ describe.skipIf(process.platform === "win32")("requests made of the contract", (
     (context) =>
       Effect.gen(function*() {
         const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
-        const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 80)
+        const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), inPart(500, 80))
         yield* Console.log(`fuzz: ${count} requests, BERTH_FUZZ_SEED=${seed}`)
         const { forgetServer, request, secrets, sound, strayCalls } = yield* confinedService
         const requests = fuzzRequests(sound, seed, count)

@@ -140,4 +140,35 @@ describe("a new version that does not get healthy", () => {
       expect((yield* stage.releases)[0]).toMatchObject({ id: "2", current: true })
       expect(existsSync(join(stage.remote, ".berth/incoming"))).toBe(false)
     }), 60_000 * patience)
+
+  it.scopedLive(
+    "is rolled back to a release that is healthy then, and says what the health check said",
+    () =>
+      Effect.gen(function*() {
+        const plain = "services:\n  web:\n    image: shop:latest\n"
+        const stage = yield* scene({ settings: { "deploy.healthInterval": Duration.millis(50) } })
+        const write = (name: string, text: string) => writeFileSync(join(stage.directory, name), text)
+        write("compose.yml", plain)
+        write("container.json", "{}")
+        yield* stage.bring(stage.archive("one"))
+        expect(yield* stage.deployed).toMatchObject({ success: true, healthy: true })
+
+        write("compose.yml", `${plain}    command: ["sh", "-c", "exit 3"]\n`)
+        write("container.json", "{\"healthTimeout\": \"2 seconds\"}")
+        const result = yield* stage.deployed
+        expect(result).toMatchObject({ success: false, healthy: false })
+        expect(result.message).toContain("Release 1, which ran before, runs again and is healthy.")
+        expect(yield* stage.docker("inspect", "--format", "{{.State.Status}}", "shop-web-1")).toBe("running")
+        expect((yield* stage.releases).map(({ current, id }) => [id, current])).toEqual([["1", true]])
+
+        write("compose.yml", `${plain}    healthcheck: { test: ["CMD", "false"] }\n`)
+        const failed = yield* stage.deployed
+        expect(failed).toMatchObject({ success: false, healthy: false })
+        expect(failed.message.split("\n").slice(1, 3)).toEqual([
+          "shop-web-1: its health check ended with 1: this is a stand-in, the health check declares a failure",
+          "shop-web-1 (running), the last lines of its log:"
+        ])
+      }),
+    60_000 * patience
+  )
 })

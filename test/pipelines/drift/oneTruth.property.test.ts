@@ -18,6 +18,8 @@ const world = () =>
     gitHost: { repositories: Object.fromEntries(repositories.map((name) => [name, []])) }
   })
 
+const everyThird = <A>(all: ReadonlyArray<A>) => all.filter((_, at) => at % 3 === 0)
+
 describe("whether an application is as declared", () => {
   it("is one truth in drift, plan and verify, after any changes on either side", { timeout: 120_000 }, () =>
     fc.assert(
@@ -41,7 +43,7 @@ describe("whether an application is as declared", () => {
     { server: "web" },
     { repo: "store" }
   ]
-  it.effect.each(changes)(
+  it.effect.each(inPart(changes, everyThird(changes)))(
     "is so after an upsert, not after a declared change of %j, and so again after another",
     (more) =>
       Effect.gen(function*() {
@@ -55,15 +57,18 @@ describe("whether an application is as declared", () => {
       }).pipe(Effect.provide(world()))
   )
 
-  it.effect.each(manuals)("is not so after %s, and so again after an upsert", (name) =>
-    Effect.gen(function*() {
-      yield* declare(whole)
-      yield* upsertApp(request)
-      yield* manual[name]
-      expect(yield* agreed).toBeGreaterThan(0)
-      yield* upsertApp(request)
-      expect(yield* agreed).toBe(0)
-    }).pipe(Effect.provide(world())))
+  it.effect.each(inPart(manuals, everyThird(manuals)))(
+    "is not so after %s, and so again after an upsert",
+    (name) =>
+      Effect.gen(function*() {
+        yield* declare(whole)
+        yield* upsertApp(request)
+        yield* manual[name]
+        expect(yield* agreed).toBeGreaterThan(0)
+        yield* upsertApp(request)
+        expect(yield* agreed).toBe(0)
+      }).pipe(Effect.provide(world()))
+  )
 
   it.effect("is not so while the route of a domain is there that no entry declares any more", () =>
     Effect.gen(function*() {

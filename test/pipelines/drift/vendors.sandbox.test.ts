@@ -5,6 +5,7 @@ import { decideUpsert, upsertApp } from "../../../src/pipelines/upsert/upsert.ts
 import { differencesIn } from "../../../src/schema/upsert.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 import { declaring } from "../../layers/worlds/memoryWorld.ts"
 import { Vendors, vendors, vendorWorld } from "../../layers/worlds/vendorWorld.ts"
 
@@ -35,7 +36,7 @@ const eachHook = (change: "delete" | "disable" | "only tags") =>
     }
   })
 
-describe.each([...vendors])("drift with %s", (vendor) => {
+describe.each(inTurn([...vendors], 1))("drift with %s", (vendor) => {
   it.live("finds what is declared anew and what somebody changed, until an upsert ends it", () =>
     Effect.gen(function*() {
       yield* upsertApp(request)

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import type { Piece } from "../../../scripts/ci/judge.ts"
 import { fromNothing, furtherSuites, gate, inTurnOf, maySkip } from "../../../scripts/ci/pieces.ts"
@@ -45,6 +45,16 @@ describe("the pieces", () => {
       return pieces.length === 1 ? [] : [`${file}: ${pieces.map(({ name }) => name).join(", ") || "in none"}`]
     })
     expect(wrong).toEqual([])
+  })
+
+  it("take every case of the files of `npm test` that run a part of theirs", () => {
+    const partly = files.filter((file) =>
+      (kinds["unit"]?.(file) === true || file.endsWith(".sandbox.test.ts")) &&
+      /\bin(?:Part|Turn)\(/.test(readFileSync(file, "utf8"))
+    )
+    const thorough = withVitest.filter(({ env }) => env?.["BERTH_THOROUGH"] === "1")
+    expect(partly.length).toBeGreaterThan(10)
+    expect(partly.filter((file) => !thorough.some((piece) => isTakenBy(piece, file)))).toEqual([])
   })
 
   it("name no file that is not there", () => {
