@@ -29,7 +29,8 @@ export const StackRemoval = Schema.Struct({
   ...where,
   volumes: Schema.optional(Schema.NullOr(Schema.Boolean)).annotations({
     description:
-      "True when the volumes that the compose file names are removed too, with what is in them; false by default."
+      "True when the volumes that the compose file names are removed too, and those of its containers that have no name, " +
+      "with what is in them; false by default."
   })
 }).annotations({ identifier: "StackRemoval", ...strictBody })
 export interface StackRemoval extends Schema.Schema.Type<typeof StackRemoval> {}

@@ -308,32 +308,50 @@ for name do cat "./$name" && echo || return 1; done >"$plan_temporary" && printf
 plan_temporary=$(mktemp) || return 1
 trap 'rm -f "$plan_temporary"' EXIT
 }
+anonymous_volumes() {
+[ -n "$1" ] || return 0
+as_root docker inspect --format '{{range .Mounts}}{{if eq .Type "volume"}}mount {{.Name}}{{println}}{{end}}{{end}}{{range .HostConfig.Binds}}source {{.}}{{println}}{{end}}{{range .HostConfig.Mounts}}source {{.Source}}{{println}}{{end}}' $1 </dev/null 2>/dev/null |
+awk '
+$1 == "source" { sub(/:.*/, "", $2); named[$2] = 1 }
+$1 == "mount" && length($2) == 64 && $2 !~ /[^0-9a-f]/ { seen[$2] = 1 }
+END { for (name in seen) print (name in named ? "stays" : "goes") "\\t" name }' | LC_ALL=C sort -k 2
+}
+volume_fate() {
+user=$(as_root docker ps -a --no-trunc --filter "volume=$1" --format '{{.ID}} {{.Names}}' </dev/null |
+awk -v without=" $fate_without " 'index(without, " " $1 " ") == 0 { print $2; exit }')
+if [ -n "$user" ]; then printf 'stays\\tvolume\\tused\\t%s\\t%s\\n' "$user" "$1"
+else printf 'goes\\tvolume\\t%s\\n' "$1"
+fi
+}
 volume_fates() {
 projects=$({ stack_ps '{{.Label "com.docker.compose.project"}}' -a; sed -n "s/^project$tab//p" .berth/stack 2>/dev/null; } | grep . | LC_ALL=C sort -u)
 [ -n "$projects" ] || projects=$(stack_names)
 made=$(printf '%s\\n' "$projects" | while IFS= read -r project; do
 as_root docker volume ls --filter "label=com.docker.compose.project=$project" --format "{{.Label \\"com.docker.compose.volume\\"}}$tab{{.Name}}" </dev/null
 done | LC_ALL=C sort -u)
-[ -n "$made" ] || return 0
 because=unasked
 if [ -n "$foreign" ]; then because=shared
 elif [ "$volumes" = yes ]; then
 because=unnamed
 named=
-if [ -n "$file" ]; then
+if [ -n "$file" ] && [ -n "$made" ]; then
 find_compose
 named=$(plan_variables && compose_stack "$file" config --volumes 2>/dev/null </dev/null) || named=$(printf '%s\\n' "$made" | cut -f 1)
 fi
 fi
 printf '%s\\n' "$made" | while IFS=$tab read -r key name; do
-if [ "$because" != unnamed ]; then printf 'stays\\tvolume\\t%s\\t\\t%s\\n' "$because" "$name"
+if [ -z "$name" ]; then :
+elif [ "$because" != unnamed ]; then printf 'stays\\tvolume\\t%s\\t\\t%s\\n' "$because" "$name"
 elif ! printf '%s\\n' "$named" | grep -qxF -e "$key"; then printf 'stays\\tvolume\\tunnamed\\t\\t%s\\n' "$name"
-else
-user=$(as_root docker ps -a --no-trunc --filter "volume=$name" --format '{{.ID}} {{.Names}}' </dev/null |
-awk -v without=" $fate_without " 'index(without, " " $1 " ") == 0 { print $2; exit }')
-if [ -n "$user" ]; then printf 'stays\\tvolume\\tused\\t%s\\t%s\\n' "$user" "$name"
-else printf 'goes\\tvolume\\t%s\\n' "$name"
+else volume_fate "$name"
 fi
+done
+because=unnamed
+[ "$volumes" = yes ] || because=unasked
+anonymous_volumes "$fate_without" | while IFS=$tab read -r fate name; do
+if printf '%s\\n' "$made" | cut -f 2 | grep -qxF -e "$name"; then :
+elif [ "$because" = unasked ] || [ "$fate" = stays ] || [ -z "$by_down" ]; then printf 'stays\\tvolume\\t%s\\t\\t%s\\n' "$because" "$name"
+else volume_fate "$name"
 fi
 done
 }

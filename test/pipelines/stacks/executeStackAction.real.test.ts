@@ -75,10 +75,32 @@ describe.skipIf(!realServer.available)(
               const volumes = docker("volume", "ls", "-q", "--filter", `name=${name}_kept`)
               expect(lines(yield* volumes)).toHaveLength(1)
 
+              const withCache = (more: string) =>
+                compose([...usual, `volumes: ["kept:/kept", "./data:/data", "/cache"${more}]`], [
+                  "volumes:",
+                  "  kept: {}"
+                ])
+              yield* withCache("")
               yield* deploy({ projectPath: directory, ...where })
-              expect((yield* planStackRemoval({ ...where, volumes: true })).volumes).toEqual([`${name}_kept`])
+              // Compose gives the container after it the volume of the one before by name, and Docker keeps that.
+              const [cache] = (yield* planStackRemoval({ ...where, volumes: true })).volumes.filter((one) =>
+                one !== `${name}_kept`
+              )
+              yield* withCache(", \"/more\"")
+              yield* deploy({ projectPath: directory, ...where })
+              const last = yield* planStackRemoval({ ...where, volumes: true })
+              const [more] = last.volumes.filter((one) => one !== `${name}_kept`)
+              expect(last.volumes).toEqual([`${name}_kept`, expect.stringMatching(/^[0-9a-f]{64}$/)])
+              expect(last.stays).toContainEqual({
+                kind: "volume",
+                name: cache,
+                because: "the compose file does not name it"
+              })
               yield* executeStackAction("remove", { ...where, volumes: true })
               expect(lines(yield* volumes)).toEqual([])
+              const left = lines(yield* docker("volume", "ls", "-q"))
+              expect([left.includes(cache ?? ""), left.includes(more ?? "")]).toEqual([true, false])
+              yield* docker("volume", "rm", cache ?? "")
               expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
             }).pipe(Effect.provide(berth(server)))
           })

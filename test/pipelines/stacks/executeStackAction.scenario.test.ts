@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { executeStackAction, planStackRemoval } from "../../../src/pipelines/stacks.ts"
 import type { StackAction } from "../../../src/schema/stacks.ts"
@@ -198,7 +198,7 @@ describe("the plan of a removal", () => {
           }
         ]])
         const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
-        expect(asked.filter((call) => !/^(ps|version|image ls|volume ls)\b/.test(call))).toEqual([])
+        expect(asked.filter((call) => !/^(ps|version|image ls|volume ls|inspect)\b/.test(call))).toEqual([])
         expect(existsSync(join(remote, ".berth/current"))).toBe(true)
       }),
     60_000 * patience
@@ -221,7 +221,9 @@ describe("the plan of a removal", () => {
 
   it.scopedLive("of a volume says whether it goes or stays, and why", () =>
     Effect.gen(function*() {
-      const { archive, bring, deployed, plans, program } = yield* staged()
+      // One that Docker named, one that compose took over from a container before, and one that another container uses too.
+      const made = ["a", "b", "c"].map((sign) => sign.repeat(64))
+      const { archive, bring, deployed, plans, program, remote } = yield* staged()
       yield* bring(archive("one"))
       yield* deployed
       yield* program(
@@ -230,7 +232,11 @@ describe("the plan of a removal", () => {
   "volume ls"*) printf 'db\\tshop_db\\nold\\tshop_old\\nbusy\\tshop_busy\\n' ;;
   *"config --volumes") printf 'db\\nbusy\\n' ;;
   *"volume=shop_busy"*) echo "0123 other-web-1" ;;
+  *"volume=${made[2]}"*) echo "0123 other-web-1" ;;
   *"--filter volume="*) ;;
+  inspect*"range .Mounts"*) printf 'mount %s\\nmount %s\\nmount %s\\nmount shop_db\\nsource %s:/files:rw\\nsource shop_db:/db\\n' ${
+          made.join(" ")
+        } ${made[1]} ;;
   *) exec "$STAND_INS/docker" "$@" ;;
 esac`
       )
@@ -241,12 +247,26 @@ esac`
       const unasked = "volumes stay unless their removal is asked for"
       expect(fates(yield* plans())).toEqual([
         [],
-        [`shop_busy: ${unasked}`, `shop_db: ${unasked}`, `shop_old: ${unasked}`]
+        ["shop_busy", "shop_db", "shop_old", ...made].map((name) => `${name}: ${unasked}`)
       ])
       expect(fates(yield* plans({ volumes: true }))).toEqual([
-        ["shop_db"],
-        ["shop_busy: the container other-web-1 uses it", "shop_old: the compose file does not name it"]
+        ["shop_db", made[0]],
+        [
+          "shop_busy: the container other-web-1 uses it",
+          "shop_old: the compose file does not name it",
+          `${made[1]}: the compose file does not name it`,
+          `${made[2]}: the container other-web-1 uses it`
+        ]
       ])
+      // A copy of the directory has the name of the stack, and with it the same volumes.
+      cpSync(remote, join(remote, "../../elsewhere/shop"), { recursive: true })
+      const shared = "a stack of the same name in another directory has the same volumes"
+      for (const volumes of [false, true]) {
+        expect(fates(yield* plans({ remotePath: "~/elsewhere/shop", volumes }))).toEqual([
+          [],
+          ["shop_busy", "shop_db", "shop_old"].map((name) => `${name}: ${shared}`)
+        ])
+      }
     }), 60_000 * patience)
 })
 
