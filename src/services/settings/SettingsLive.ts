@@ -296,7 +296,7 @@ export const makeSettings = (store: SettingsStore) =>
         const ofSetting: AccessToken = { name: nameOfToken, role: "operator", setting: "http.token", problem }
         return [
           ...(written.settings["http.token"] === undefined ? [] : [ofSetting]),
-          ...yield* tokens.listed(written.tokens)
+          ...yield* tokens.listed(written.tokens, Option.flatten(Either.getRight(general)))
         ]
       }).pipe(Effect.withSpan("Settings.tokens")),
       addToken: Effect.fn("Settings.addToken")((name: string, role: Role) =>

@@ -105,25 +105,48 @@ export const makeTokenReader = (resolver: Resolver, file: string) => {
       })
     })
 
-  /** Names and roles as far as they resolve, each with the reason why nobody is let in with the token, if any. */
-  const listed = (stored: ReadonlyArray<StoredToken>): Effect.Effect<ReadonlyArray<AccessToken>> =>
-    Effect.forEach(stored, (token, index) =>
-      Effect.gen(function*() {
-        const { name, role } = token.fields
-        const setting = `http.tokens[${index}]`
-        const known = Effect.option(resolver.value(`${setting}.name`, name, tokenFields.name.decode))
-        return {
-          name: Option.getOrElse(yield* known, () => textOf(name) ?? ""),
-          role: Option.getOrNull(
-            yield* Effect.option(resolver.value(`${setting}.role`, role, tokenFields.role.decode))
-          ),
-          setting,
-          problem: Either.match(yield* Effect.either(one(token, index)), {
-            onLeft: ({ message }) => message,
-            onRight: () => null
-          })
-        }
-      }))
+  /**
+   * Names and roles as far as they resolve, each with the reason why nobody is let in with the token, if any.
+   * @param general the value of `http.token`, if it has one
+   */
+  const listed = (
+    stored: ReadonlyArray<StoredToken>,
+    general: Option.Option<Redacted.Redacted> = Option.none()
+  ): Effect.Effect<ReadonlyArray<AccessToken>> =>
+    Effect.gen(function*() {
+      const resolved = yield* Effect.forEach(stored, (token, index) => Effect.either(one(token, index)))
+      const values = [
+        ...Option.toArray(general).map((token) => ({ setting: "http.token", name: undefined, token })),
+        ...resolved.flatMap((each, index) =>
+          Either.isRight(each) ? [{ setting: `http.tokens[${index}]`, ...each.right }] : []
+        )
+      ]
+      const twinOf = (setting: string, { name, token }: NamedToken) => {
+        const twin = values.find((other) =>
+          other.setting !== setting &&
+          (other.name === name || Redacted.value(other.token) === Redacted.value(token))
+        )
+        return twin === undefined
+          ? null
+          : `${setting} has the same ${twin.name === name ? "name" : "token"} as ${twin.setting}`
+      }
+      return yield* Effect.forEach(Array.zip(stored, resolved), ([{ fields }, each], index) =>
+        Effect.gen(function*() {
+          const setting = `http.tokens[${index}]`
+          const known = Effect.option(resolver.value(`${setting}.name`, fields.name, tokenFields.name.decode))
+          return {
+            name: Option.getOrElse(yield* known, () => textOf(fields.name) ?? ""),
+            role: Option.getOrNull(
+              yield* Effect.option(resolver.value(`${setting}.role`, fields.role, tokenFields.role.decode))
+            ),
+            setting,
+            problem: Either.match(each, {
+              onLeft: ({ message }) => message,
+              onRight: (token) => twinOf(setting, token)
+            })
+          }
+        }))
+    })
 
   /** Resolvable secrets of the tokens. */
   const secrets = (stored: ReadonlyArray<StoredToken>) =>

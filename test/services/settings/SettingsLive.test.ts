@@ -155,6 +155,25 @@ describe("SettingsLive", () => {
         expect(Redacted.value(yield* settings.get("platform.token"))).toBe("s3cret # all of it")
       }))
 
+    it.scoped("give a token the name or the value of another one, which each of the two is told of", () =>
+      Effect.gen(function*() {
+        const { settings } = yield* settingsWorkshop(
+          "http:\n  token: \"${env:ANN}\"\n  tokens:\n" +
+            "    - { name: Ann, token: of-ann-0123456789, role: viewer }\n" +
+            "    - { name: Bob, token: of-bob-0123456789, role: viewer }\n" +
+            "    - { name: \"${env:NAME}\", token: of-cid-0123456789, role: viewer }\n" +
+            "    - { name: Dan, token: of-dan-0123456789, role: viewer }\n"
+        )
+        const env = withEnv({ ANN: "of-ann-0123456789", NAME: "Bob" })
+        expect((yield* env(settings.tokens)).map(({ problem }) => problem)).toEqual([
+          null,
+          "http.tokens[0] has the same token as http.token",
+          "http.tokens[1] has the same name as http.tokens[2]",
+          "http.tokens[2] has the same name as http.tokens[1]",
+          null
+        ])
+      }))
+
     it.scoped("fail only what uses them, and name it", () =>
       Effect.gen(function*() {
         const { at, file, fs, settings } = yield* settingsWorkshop(
