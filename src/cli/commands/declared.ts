@@ -10,7 +10,7 @@ import {
 import { formatRoundDuration, pluralize } from "../../schema/words.ts"
 import { followRun } from "../followRun.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
-import { confirm, escapeInline, exitCodes, makeStyler, Screen, wrapText } from "../output.ts"
+import { confirm, escapeInline, exitCodes, Failed, makeStyler, Screen, wrapText } from "../output.ts"
 import { flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import {
   describeDrift,
@@ -97,20 +97,16 @@ export const changelogCommand = defineServiceCommand(
   })
 )
 
-/** Explains the missing application or declaration, and how to create it. */
-const whyAbsent = ({ appName, projectPath }: AppRequest, { appConfig, configs }: Drift): string => {
-  const path = escapeInline(projectPath)
+const notYetThere = "The platform has no such application yet: berth app up creates it."
+
+/** Explains the missing declaration of an application, and how to write it. */
+const whyUndeclared = ({ appName, projectPath }: AppRequest, { configs }: Drift): string => {
   if (configs.length === 0) {
-    return `${path} has no platform.json, or an empty one, so there is nothing to compare. berth app adopt writes one ` +
-      "from an application of the platform; docs/coolify.md shows one to write by hand."
+    return `${projectPath} has no platform.json, or an empty one, so there is nothing to compare. berth app adopt writes one ` +
+      "from an application of the platform; docs/coolify.md shows one to write by hand"
   }
-  if (appConfig === undefined) {
-    const names = configs.map(({ name }) => `"${escapeInline(String(name))}"`).join(", ")
-    return `The platform.json of ${path} declares no application "${
-      escapeInline(appName ?? "")
-    }": it declares ${names}.`
-  }
-  return "The platform has no such application yet: berth app up creates it."
+  const names = configs.map(({ name }) => `"${String(name)}"`).join(", ")
+  return `The platform.json of ${projectPath} declares no application "${appName ?? ""}": it declares ${names}`
 }
 
 export const driftCommand = defineServiceCommand(
@@ -135,9 +131,9 @@ export const driftCommand = defineServiceCommand(
       if (differences !== undefined) yield* print(differences)
       yield* Effect.forEach([...formatRemedies(drift), ...formatUnknownFields(drift)], (line) => say(line))
       yield* Effect.forEach(warnings, (warning) => say(`! ${escapeInline(warning)}`))
-      yield* say(exists ? describeDrift(drift) : whyAbsent(payload, drift))
+      if (appConfig !== undefined) yield* say(exists ? describeDrift(drift) : notYetThere)
     }
-    if (appConfig === undefined) return exitCodes.failed
+    if (appConfig === undefined) return yield* new Failed({ message: whyUndeclared(payload, drift) })
     return exists && differencesIn(drift) === 0 ? exitCodes.done : exitCodes.differs
   })
 )

@@ -68,7 +68,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["rollback hello --dry-run", 1, /There is no release/],
           ["logs greeter", 0, /stand-in/],
           ["app drift hello", 2, /no such application yet/],
-          ["app drift hello --app nobody", 1, /declares no application "nobody": it declares "hello"\.$/m],
+          ["app drift hello --app nobody", 1, /declares no application "nobody": it declares "hello"$/m],
           ["app drift notes", 1, /notes has no platform\.json, or an empty one, .* berth app adopt writes one/],
           ["app plan hello --detailed-exitcode", 2, /^Create hello:\n/],
           ["app up hello", 64, /no terminal to ask on: "Create hello\?" Add --yes/],
