@@ -36,6 +36,7 @@ import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
 import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome } from "./activation/health.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
+import { markFirst } from "./activation/unhealthy.ts"
 import { describeForeignContainers } from "./projects/stackNames.ts"
 import {
   describeDockerRefusal,
@@ -279,7 +280,12 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     if (action === "start" && health.status !== "healthy") {
       return yield* interrupted(`The stack ${describeHealth(health)}`)
     }
-    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
+    return {
+      success: true,
+      status: health.status,
+      message: `${what}: the stack ${describeHealth(health)}.`,
+      ...health.status === "healthy" ? {} : yield* markFirst(stack)
+    }
   }
 )
 
@@ -311,7 +317,12 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
       awaitStackHealth(stack, answer),
       toHealthOutcome
     )
-    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
+    return {
+      success: true,
+      status: health.status,
+      message: `${what}: the stack ${describeHealth(health)}.`,
+      ...health.status === "healthy" ? {} : yield* markFirst(stack)
+    }
   }).pipe(Effect.scoped)
 
 /**

@@ -83,6 +83,10 @@ export const StackResult = Schema.Struct({
   message: text("Outcome in words, and what to look at where it is not well."),
   stays: Schema.optionalWith(Schema.Array(StackRemains), { exact: true }).annotations({
     description: "Objects that a removal left on the server, with the reason; at most 50. Absent for other actions."
+  }),
+  isFirst: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description:
+      "True when a stack that was started is unhealthy and has no other release to roll back to; absent otherwise."
   })
 }).annotations({ identifier: "StackResult" })
 export interface StackResult extends Schema.Schema.Type<typeof StackResult> {}

@@ -292,7 +292,10 @@ const rollBackIfUnhealthy = (
       )
   )
 
-/** Marks the result of an unhealthy version that stays, where the server has no other release to roll back to. */
+/**
+ * Marks the result of an unhealthy version that stays, or was started again, where the server has no other release to
+ * roll back to.
+ */
 export const markFirst = (stack: Stack): Effect.Effect<Pick<DeployResult, "isFirst">, never, Ssh> =>
   Effect.match(readReleases(stack), {
     // Unknown releases do not count as none: the remedies may offer too much, but withhold nothing.

@@ -282,10 +282,12 @@ describe("a stack that is started again", () => {
       yield* bring(archive("one"))
       expect(yield* deployedWith({ onUnhealthy: "keep" })).toMatchObject({ healthy: false })
       for (const action of ["restart", "start"] as const) {
-        const [took, { status }] = yield* Effect.timed(does(action))
-        expect(status).toBe("exited")
+        const [took, result] = yield* Effect.timed(does(action))
+        expect(result).toMatchObject({ status: "exited", isFirst: true })
         expect(Duration.toSeconds(took)).toBeLessThan(20)
       }
+      expect(yield* deployedWith({ onUnhealthy: "keep" })).toMatchObject({ healthy: false })
+      expect(yield* does("start")).not.toHaveProperty("isFirst")
     }), 120_000 * patience)
 })
 
