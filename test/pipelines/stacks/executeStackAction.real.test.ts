@@ -48,6 +48,7 @@ describe.skipIf(!realServer.available)(
 
               yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
               yield* must(() => writeFile(join(remote, "data", "row"), "1"))
+              yield* must(() => writeFile(join(remote, "by-hand"), "1"))
               // A container of somebody else holds the image, as long as it is there.
               const holder = yield* docker("create", image, "/none")
               const held = yield* planStackRemoval(where)
@@ -62,6 +63,7 @@ describe.skipIf(!realServer.available)(
               expect(plan).toMatchObject({ images: [image], containers: [expect.stringContaining(name)], volumes: [] })
               expect(plan.stays.map(({ because, kind, name }) => [kind, name, because])).toEqual([
                 ["volume", `${name}_kept`, "volumes stay unless their removal is asked for"],
+                ["file", "by-hand", "Berth did not bring it, and it belongs to root"],
                 ["directory", "data", "data/ is never removed"]
               ])
               const removed = yield* executeStackAction("remove", where)
@@ -71,7 +73,7 @@ describe.skipIf(!realServer.available)(
               expect(yield* docker("image", "ls", "-aq", image)).toBe("")
               expect(yield* docker("ps", "-aq", "--filter", `name=${name}`)).toBe("")
               expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
-              expect(yield* must(() => readdir(remote))).toEqual(["data"])
+              expect(yield* must(() => readdir(remote))).toEqual(["by-hand", "data"])
               const volumes = docker("volume", "ls", "-q", "--filter", `name=${name}_kept`)
               expect(lines(yield* volumes)).toHaveLength(1)
 
