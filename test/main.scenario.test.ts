@@ -4,13 +4,14 @@ import { chmod } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { spawnBerth, startBerth } from "./fixtures/berthProcess.ts"
 import { compiled } from "./fixtures/compiled.ts"
+import { patience } from "./fixtures/patience.ts"
 import { settingsFileWith } from "./fixtures/programs/service.ts"
 import { eventually } from "./sandbox/eventually.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const started = (...args: ReadonlyArray<string>) => spawnBerth({}, [compiled(main), ...args])
 
-describe("the service as a program", { concurrent: true, timeout: 60_000 }, () => {
+describe("the service as a program", { concurrent: true, timeout: 60_000 * patience }, () => {
   it.scopedLive("prints its help and ends", () =>
     Effect.gen(function*() {
       const berth = yield* started("--help")

@@ -7,6 +7,7 @@ import { HttpFault } from "../../src/sandbox/httpDouble.ts"
 import { makeImageArchive } from "../../src/sandbox/projects.ts"
 import type { World } from "../../src/sandbox/world.ts"
 import { canCut, openCutLine } from "../fixtures/network/cutLine.ts"
+import { patience } from "../fixtures/patience.ts"
 import { realPostgres, startPostgres } from "../fixtures/runs/postgres.ts"
 import { begin, hasBegun, isEnded, makeTeam, stepsOf, until } from "../fixtures/runs/team.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -84,7 +85,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
             }
             expect(yield* creations(team.world)).toBe(1)
           }).pipe(turns.withPermits(1)),
-        480_000
+        480_000 * patience
       )
     }
 
@@ -158,7 +159,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           const again = yield* one.request("POST", "/api/platform/upsert", upsertOf(team.world))
           expect(again).toMatchObject({ status: 200, body: { success: true } })
         }).pipe(turns.withPermits(1)),
-      480_000
+      480_000 * patience
     )
 
     test.scoped("does not do twice what a frozen service is at", () =>
@@ -209,7 +210,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           const again = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
           expect(yield* until(one, again, isEnded)).toMatchObject({ state: "succeeded" })
         }).pipe(turns.withPermits(1)),
-      480_000
+      480_000 * patience
     )
   })
 })

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { RunsPage } from "../../src/schema/runs.ts"
+import { patience } from "../fixtures/patience.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { type Service, startService } from "../fixtures/programs/service.ts"
 
@@ -180,7 +181,7 @@ describe.skipIf(process.platform === "win32")("a project with environments", () 
             })])
           })
         }),
-      120_000
+      120_000 * patience
     )
 
     it.effect(
@@ -268,7 +269,7 @@ describe.skipIf(process.platform === "win32")("a project with environments", () 
             expect.stringContaining("contradicts --env")
           ])
         }),
-      120_000
+      120_000 * patience
     )
 
     it.effect("whose place is named without it is told which one it is", () =>

@@ -12,6 +12,7 @@ import {
   valueAt,
   withValue
 } from "../../fixtures/hostile/operations.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { tellRan } from "../../fixtures/ran.ts"
 import { inPart, inTurn } from "../../fixtures/thorough.ts"
 
@@ -124,6 +125,6 @@ describe.skipIf(process.platform === "win32")("hostile text", () => {
         yield* Console.log(`bad inputs: ${cases.length} requests, ${hostile.length} hostile texts`)
         tellRan(context, { what: "bad inputs", count: cases.length })
       }),
-    { timeout: 600_000 }
+    { timeout: 600_000 * patience }
   )
 })

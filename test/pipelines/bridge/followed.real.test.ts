@@ -5,6 +5,7 @@ import { bridgedProject, proxyHost } from "../../fixtures/docker/bridgedProject.
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
 import { nginxFollowing, realNginx } from "../../fixtures/network/nginx.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 // Traefik's own throttle, and the settings' own default.
 const throttleMillis = 2_000
@@ -12,7 +13,7 @@ const settle = { "proxy.settle": Duration.seconds(5) }
 
 const title = realServer.title(realNginx.title("a redeploy behind proxies that follow their file every two seconds"))
 
-describe.skipIf(!realServer.available || !realNginx.available)(title, { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available || !realNginx.available)(title, { timeout: 300_000 * patience }, () => {
   it.scopedLive("fails none of 100 requests a second, nor any that nginx passes on", () =>
     Effect.gen(function*() {
       const world = yield* bridgedProject()

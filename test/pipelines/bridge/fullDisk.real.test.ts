@@ -7,6 +7,7 @@ import { docker } from "../../fixtures/docker/docker.ts"
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
 import { run } from "../../fixtures/network/openssh.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 
 const host = "app.example.com"
@@ -49,7 +50,7 @@ const smallDisk = Effect.gen(function*() {
 
 const title = realServer.title("a redeploy over a bridge whose proxy file is on a full disk")
 
-describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 * patience }, () => {
   for (const moment of ["from the beginning", "once both serve"] as const) {
     it.scopedLive(`fails no request, and the next one leaves nothing of the bridge (${moment})`, () =>
       Effect.gen(function*() {

@@ -5,6 +5,7 @@ import { Runs } from "../../../src/services/runs/Runs.ts"
 import { type BridgedProject, bridgedProject, until, untilStep } from "../../fixtures/docker/bridgedProject.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
 import { openRelay } from "../../fixtures/network/relay.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 const settings = { "proxy.settle": Duration.millis(700) }
 
@@ -67,7 +68,7 @@ const struckAt = (
 
 const title = realServer.title("a bridged redeploy that is interrupted")
 
-describe.skipIf(!realServer.available)(title, { concurrent: true, timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(title, { concurrent: true, timeout: 300_000 * patience }, () => {
   it.scopedLive("leads back when it is cancelled", () =>
     Effect.gen(function*() {
       const world = yield* bridgedProject()

@@ -8,6 +8,7 @@ import { startBerth } from "../../fixtures/berthProcess.ts"
 import { docker } from "../../fixtures/docker/docker.ts"
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 import { settingsFileWith } from "../../fixtures/programs/service.ts"
 import { type Json, requestTo } from "../../sandbox/request.ts"
@@ -103,7 +104,7 @@ const scene = Effect.gen(function*() {
 const inStep = (step: string) => (run: Effect.Effect<Json, Error>) =>
   Effect.map(run, ({ steps }) => Array.isArray(steps) && steps.at(-1)?.step === step)
 
-describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 * patience }, () => {
   it.scopedLive("leads back when it starts again, and no request fails meanwhile", () =>
     Effect.gen(function*() {
       const { isServed, killedWhen, load, noted } = yield* scene

@@ -7,6 +7,7 @@ import * as edit from "../../../src/pipelines/routes/editRoutes.ts"
 import { addRoute } from "../../../src/pipelines/routes/routes.ts"
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 
 const names = ["one", "two"] as const
@@ -28,7 +29,7 @@ const added = { routeName: "later", domain: "later.example.com", port: 2999 }
 // The proxy runs in this process, which may lag behind its file on a busy machine.
 describe.skipIf(!realServer.available)(
   realServer.title("two bridged redeploys of one proxy file"),
-  { timeout: 300_000 },
+  { timeout: 300_000 * patience },
   () => {
     it.scopedLive("go on at once, fail no request, and keep what others write meanwhile", () =>
       Effect.gen(function*() {

@@ -8,11 +8,12 @@ import { proxyHost } from "../../fixtures/docker/bridgedProject.ts"
 import { requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { perSecond, proxiedProject } from "../../fixtures/docker/proxiedProject.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 
 const title = realServer.title("a redeploy over a bridge")
 
 // The proxy runs in this process, which may lag behind its file on a busy machine.
-describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 * patience }, () => {
   it.scopedLive("fails no request, and leaves nothing of the bridge", () =>
     Effect.gen(function*() {
       const { answer, bridges, build, file, layer, notes, proxy, request, text } = yield* proxiedProject()

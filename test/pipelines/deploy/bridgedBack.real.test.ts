@@ -9,12 +9,13 @@ import { docker } from "../../fixtures/docker/docker.ts"
 import { requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { perSecond, proxiedProject } from "../../fixtures/docker/proxiedProject.ts"
 import { realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { inTurn } from "../../fixtures/thorough.ts"
 
 const title = realServer.title("a redeploy over a bridge that cannot go on")
 
 // The proxy runs in this process, which may lag behind its file on a busy machine.
-describe.skipIf(!realServer.available)(title, { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 300_000 * patience }, () => {
   it.scopedLive("leads back from a new version that is unhealthy, and never stops the one before", () =>
     Effect.gen(function*() {
       const { answer, bridges, build, config, file, image, layer, notes, proxy, request, text } =

@@ -10,8 +10,11 @@ import { executeStackAction } from "../../../src/pipelines/stacks.ts"
 import { docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, isOtherEngine, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
 import { freePort } from "../../fixtures/network/freePort.ts"
+import { patience } from "../../fixtures/patience.ts"
 
-describe.skipIf(!realServer.available || isOtherEngine)(realServer.title("environments"), { timeout: 300_000 }, () => {
+describe.skipIf(!realServer.available || isOtherEngine)(realServer.title("environments"), {
+  timeout: 300_000 * patience
+}, () => {
   it.scopedLive("are stacks of their own, each with its compose files and variables, and a protected one is confirmed", () =>
     Effect.gen(function*() {
       const { server } = yield* onServer(true)

@@ -8,6 +8,7 @@ import { Runs } from "../../../src/services/runs/Runs.ts"
 import { docker } from "../../fixtures/docker/docker.ts"
 import { followingProxy, requestsTo } from "../../fixtures/docker/followingProxy.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/docker/realProject.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { rootsDirectory } from "../../fixtures/programs/rootsPrograms.ts"
 
 const host = "app.example.com"
@@ -28,7 +29,7 @@ const proxyText = (port: number) =>
 // The proxy runs in this process, which may lag behind its file on a busy machine.
 describe.skipIf(!realServer.available)(
   realServer.title("a rollback over a bridge"),
-  { timeout: 300_000 },
+  { timeout: 300_000 * patience },
   () => {
     it.scopedLive("fails no request, and leads back when it is cancelled", () =>
       Effect.gen(function*() {

@@ -8,6 +8,7 @@ import { buildImage, docker, uniqueName } from "../../../fixtures/docker/docker.
 import { realServer } from "../../../fixtures/docker/realProject.ts"
 import { run } from "../../../fixtures/network/openssh.ts"
 import { sshdWorld } from "../../../fixtures/network/servers.ts"
+import { patience } from "../../../fixtures/patience.ts"
 import { liveHeap } from "../../../fixtures/programs/heap.ts"
 import { inTurn } from "../../../fixtures/thorough.ts"
 import { eventually, liveSsh } from "../../../services/ssh/live.ts"
@@ -113,7 +114,7 @@ describe.skipIf(!realServer.available).each(inTurn(ways, 1))(
             )
           }).pipe(Effect.provide([liveSsh(), settingsTest({}, [access])]))
         }),
-      150_000
+      150_000 * patience
     )
 
     it.scopedLive("tells a slow reader of a thousand lines a second how many it missed", () =>
@@ -158,6 +159,6 @@ describe.skipIf(!realServer.available).each(inTurn(ways, 1))(
           expect(dropped).toBeGreaterThan(100)
           expect((yield* liveHeap) - before).toBeLessThan(20 * 1024 * 1024)
         }).pipe(Effect.scoped, Effect.provide([liveSsh(), settingsTest({}, [access])]))
-      }), 150_000)
+      }), 150_000 * patience)
   }
 )
