@@ -1,9 +1,24 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { findChangeRefusal } from "../../src/pipelines/settings.ts"
+import { buildSettingsChanged, findChangeRefusal } from "../../src/pipelines/settings.ts"
 import { type Caller, CurrentCaller, limitToReading, makeLocalCaller } from "../../src/services/access/Caller.ts"
 
 const refusal = (caller: Caller) => Effect.provideService(findChangeRefusal("deploy.pull"), CurrentCaller, caller)
+
+it.effect("a change of the settings is shown to a caller with a token without the words of the comments", () =>
+  Effect.gen(function*() {
+    const before = "# of the old key\ndeploy:\n  keepReleases: 3 # as Ann said\n"
+    const after = before.replace("3", "5")
+    const seenBy = (caller: Caller) =>
+      Effect.map(
+        Effect.provideService(buildSettingsChanged("berth.yaml", { before, after }), CurrentCaller, caller),
+        ({ diff }) => diff
+      )
+    expect(yield* seenBy(makeLocalCaller())).toMatch(/# of the old key[^]*\+ {2}keepReleases: 5 # as Ann said/)
+    const seen = yield* seenBy({ name: "ann", role: "operator" })
+    expect(seen).not.toMatch(/old key|Ann said/)
+    expect(seen).toContain("+  keepReleases: 5 #")
+  }))
 
 it.effect("a caller with a token sends telemetry and its headers nowhere", () =>
   Effect.gen(function*() {

@@ -18,6 +18,7 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import { makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
 import { readOwnFile, writeOwnFile } from "../projects/ownFiles.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/programs.ts"
+import { maskEntries } from "./platformFile.ts"
 
 const entriesIn = decodeJson(Schema.Array(Schema.Unknown))
 
@@ -159,17 +160,16 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
   const page = wanted.slice(0, limit)
   const last = page.at(-1)
   const secrets = yield* secretsInUse
+  const snapshots = yield* maskEntries(page.map(({ configSnapshot }) => configSnapshot))
   return {
-    entries: page.map((entry) => ({
+    entries: Array.zip(page, snapshots).map(([entry, configSnapshot]) => ({
       ...entry,
       changes: entry.changes.map((change) => ({
         ...change,
         old: redactJson(change.old, secrets),
         new: redactJson(change.new, secrets)
       })),
-      configSnapshot: Object.fromEntries(
-        Object.entries(entry.configSnapshot).map(([key, value]) => [key, redactJson(value, secrets)])
-      )
+      configSnapshot
     })),
     next: last === undefined || wanted.length <= limit ? null : String(last.number),
     unreadable: decoded.length - known.length

@@ -6,7 +6,9 @@ import type { SettingsError } from "../../schema/settings.ts"
 import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/upsert.ts"
 import { describeIssues, type ValidationIssue } from "../../schema/validation.ts"
 import type { Repository } from "../../schema/webhooks.ts"
-import { quoteInput } from "../../schema/words.ts"
+import { mask, quoteInput } from "../../schema/words.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { maySeeValues } from "../../services/access/rights.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { redactJson, secretsInUse } from "../../services/masking.ts"
 import type { TextPosition } from "../../services/parsing.ts"
@@ -14,20 +16,25 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { decodePart, makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
 import { permitPath } from "../projects/paths.ts"
 
-/** Entries of a project's `platform.json` for callers: every key, with the secrets in use masked. */
+const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
+const knownKeys = Object.keys(PlatformEntry.fields)
+
+/**
+ * Entries of a project's `platform.json` for the caller of the current request: every key, with the secrets in use masked.
+ * Keys without a meaning may hold values of variables, which a viewer does not read.
+ */
 export const maskEntries = (
   entries: ReadonlyArray<RawEntry>
 ): Effect.Effect<ReadonlyArray<RawEntry>, never, Settings> =>
-  Effect.map(
-    secretsInUse,
-    (secrets) =>
-      entries.map((entry) =>
-        Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, redactJson(value, secrets)]))
-      )
-  )
-
-const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
-const knownKeys = Object.keys(PlatformEntry.fields)
+  Effect.gen(function*() {
+    const { role } = yield* CurrentCaller
+    const secrets = yield* secretsInUse
+    const shown = (key: string, value: unknown) =>
+      knownKeys.includes(key) || maySeeValues(role) ? redactJson(value, secrets) : mask
+    return entries.map((entry) =>
+      Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, shown(key, value)]))
+    )
+  })
 
 const vocabulary = { whole: "the entry", part: "field" }
 

@@ -1,15 +1,33 @@
 import { Path } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { expect } from "vitest"
-import { findEntry, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
+import { findEntry, maskEntries, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
+import { CurrentCaller } from "../../../src/services/access/Caller.ts"
 import { localFilesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 
 const reading = (text: string) =>
   readPlatformFile("/srv/shop").pipe(
     Effect.provide(Layer.merge(localFilesTest({ "/srv/shop/platform.json": text }), Path.layer))
   )
 const json = (value: unknown) => reading(JSON.stringify(value))
+
+describe("entries for a caller", () => {
+  const entries = [{ name: "shop", port: 3000, domain: null, env: { PASSWORD: "k3pt" }, notes: "by-token of Ann" }]
+  const seenBy = (role: "viewer" | "operator") =>
+    maskEntries(entries).pipe(
+      Effect.provideService(CurrentCaller, { name: "Ann", role }),
+      Effect.provide(settingsTest({ "platform.token": Redacted.make("by-token") }))
+    )
+
+  it.effect("have every key, and for a viewer no value of one without a meaning", () =>
+    Effect.gen(function*() {
+      const known = { name: "shop", port: 3000, domain: null }
+      expect(yield* seenBy("viewer")).toEqual([{ ...known, env: "***", notes: "***" }])
+      expect(yield* seenBy("operator")).toEqual([{ ...known, env: { PASSWORD: "k3pt" }, notes: "*** of Ann" }])
+    }))
+})
 
 describe("readPlatformFile", () => {
   it.effect("takes one object for one entry, and keeps what it does not know", () =>

@@ -3,6 +3,7 @@ import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
 import type { ServerAccess } from "../../../src/schema/servers.ts"
 import { AuthenticationFailed, ServerUnreachable, SudoRefused } from "../../../src/schema/ssh.ts"
+import { CurrentCaller } from "../../../src/services/access/Caller.ts"
 import { type Contact, FirstContact, type PresentedKey } from "../../../src/services/ssh/FirstContact.ts"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
@@ -94,6 +95,20 @@ describe("the connection test", () => {
         files: { ok: true, detail: "Files can be written, locked and transferred" },
         observedAt: "1970-01-01T00:00:00.000Z"
       })
+    }).pipe(Effect.provide(meeting({ stdout: preflight }))))
+
+  it.effect.each([
+    { agent: true },
+    { privateKey: "/keys/another" },
+    { password: Redacted.make("mine"), jump: "x@unstored.test" }
+  ])("meets no server for a token with credentials of the service's user: %j", (more) =>
+    Effect.gen(function*() {
+      const refused = yield* Effect.flip(
+        Effect.provideService(testServer({ ...input, ...more }), CurrentCaller, { name: "ann", role: "operator" })
+      )
+      expect(refused).toMatchObject({ _tag: "ServerForbidden", status: 403 })
+      expect(yield* credentialsShown).toEqual([])
+      expect(yield* testServer({ ...input, ...more })).toMatchObject({ ready: true })
     }).pipe(Effect.provide(meeting({ stdout: preflight }))))
 
   it.effect("tells a Docker that cannot be used from a sudo that refuses", () =>

@@ -2,6 +2,7 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { readChangelog } from "../../../../src/pipelines/applications/changelog.ts"
+import { CurrentCaller } from "../../../../src/services/access/Caller.ts"
 import { localFilesTest, type LocalFixture } from "../../../../src/testing/LocalFilesTest.ts"
 import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
 
@@ -19,7 +20,7 @@ const within = (content?: LocalFixture) =>
   Effect.provide(
     Layer.mergeAll(
       localFilesTest({ [projectPath]: { directory: true }, ...content === undefined ? {} : { [file]: content } }),
-      settingsTest({ "platform.token": Redacted.make("token-of-the-platform") }),
+      settingsTest({ "platform.token": Redacted.make("token-of-the-platform"), "projects.root": "/srv" }),
       Path.layer
     )
   )
@@ -38,6 +39,13 @@ describe("the changelog", () => {
       const rest = yield* readChangelog({ projectPath, before: 6 })
       expect(rest.entries.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1])
       expect(rest.next).toBeNull()
+    }).pipe(within(many)))
+
+  it.effect("has no value of a field without a meaning for a viewer", () =>
+    Effect.gen(function*() {
+      const read = readChangelog({ projectPath, limit: 1 })
+      const [seen] = (yield* Effect.provideService(read, CurrentCaller, { name: "Vic", role: "viewer" })).entries
+      expect(seen?.configSnapshot).toEqual({ name: "cart", note: "***" })
     }).pipe(within(many)))
 
   it.effect("can be that of one application, and of so many entries", () =>

@@ -99,6 +99,12 @@ describe("credentials of the service's user", () => {
         expect(refused).toMatchObject({ _tag: "ServerForbidden" })
         expect(yield* Effect.flip(as(operator)(settings.permitAccess(input, undefined)))).toEqual(refused)
       }
+      // An unstored jump host is logged in to with the keys of the SSH client; one that a stored server uses, as before.
+      const through = (jump: string) => ({ ...own, password: Redacted.make("mine"), jump })
+      expect(yield* Effect.flip(as(operator)(settings.saveServer(through("x@unstored.invalid"))))).toMatchObject({
+        _tag: "ServerForbidden",
+        message: expect.stringContaining("would be logged in to with the SSH keys")
+      })
       expect(yield* read).toBe(stored)
       yield* as(operator)(settings.saveServer({ ...own, privateKey: "~/.ssh/id_k" }))
       yield* settings.saveServer({ ...own, name: "Local", agent: true })
