@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { environmentField } from "./environments.ts"
 import { projectPath, strictBody, strictQuery, text, texts } from "./validation.ts"
+import { quoteInput, suggestNearest } from "./words.ts"
 
 /** Directory of secret files, in a project's compose file and at its remote path. */
 export const secretsDirectory = ".secrets"
@@ -40,6 +41,15 @@ export const SecretSource = Schema.Struct({
   )
 )
 export interface SecretSource extends Schema.Schema.Type<typeof SecretSource> {}
+
+/** Age file of a project that declares none yet. */
+export const usualAgeFile = "secrets.age"
+
+/** Describes a name that a project declares no secret by, as the end of a sentence about its `container.json`. */
+export const describeUndeclaredSecret = (name: string, declared: ReadonlyArray<string>): string =>
+  `has no secret ${quoteInput(name)}. Nothing was changed.` +
+  (suggestNearest(name, declared) ||
+    ` Declare it first: "secrets": { ${JSON.stringify(name)}: { "age": "${usualAgeFile}" } }`)
 
 const name = text("The name of the secret.", "DB_PASSWORD")
 const source = text("The program that prints it, or the age file that holds it.", "op", "secrets.age")

@@ -1,6 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { ProjectSecrets } from "../../schema/secrets.ts"
+import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
+import { describeUndeclaredSecret, type ProjectSecrets } from "../../schema/secrets.ts"
 import { pluralize } from "../../schema/words.ts"
 import { defineServiceCommand, showAnswer } from "../options.ts"
 import { escapeInline, exitCodes, Failed, printTable, Screen } from "../output.ts"
@@ -72,8 +73,16 @@ const setCommand = defineServiceCommand(
   { project, name: secretName, env },
   Effect.fnUntraced(function*(input) {
     const { askSecretly, say } = yield* Screen
+    const { answer } = yield* Berth
     const missing = describeMissing("berth secrets set", secretName.argument)
     const projectPath = yield* resolveProjectBefore(input.project, input.name, missing)
+    const declared = (yield* answer((api) =>
+      api.listSecrets({ urlParams: { projectPath, ...pickEnvironment(input) } })
+    )).value.secrets.map(({ name }) => name)
+    if (!declared.includes(input.name)) {
+      const reason = describeUndeclaredSecret(input.name, declared)
+      return yield* new Failed(new ProjectFileInvalid({ file: `${projectPath}/${containerConfigName}`, reason }))
+    }
     const value = yield* askSecretly(`Value of ${escapeInline(input.name)}:`)
     if (Redacted.value(value) === "") return yield* new Failed({ message: "The value is empty: nothing was changed" })
     const payload = { projectPath, ...pickEnvironment(input), name: input.name, value }

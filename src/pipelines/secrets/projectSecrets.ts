@@ -1,14 +1,16 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option, type Redacted } from "effect"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
-import type {
-  CheckSecretsRequest,
-  ListedSecret,
-  ProjectSecrets,
-  RecipientsRequest,
-  SetSecretRequest
+import {
+  type CheckSecretsRequest,
+  describeUndeclaredSecret,
+  type ListedSecret,
+  type ProjectSecrets,
+  type RecipientsRequest,
+  type SetSecretRequest,
+  usualAgeFile
 } from "../../schema/secrets.ts"
-import { quoteInput, suggestNearest } from "../../schema/words.ts"
+import { quoteInput } from "../../schema/words.ts"
 import { Locks, makeProjectFileLock } from "../../services/locks/Locks.ts"
 import { scrubSecrets } from "../../services/masking.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -21,9 +23,6 @@ import { changeRecipients, formatRecipientsFile, readRecipients, setAgeEntry } f
 import { type DeclaredSecret, describeSource, listDeclaredSecrets } from "./declaredSecrets.ts"
 import { trySecrets } from "./deploySecrets.ts"
 import { findSecretMemory, type Resolution } from "./secretMemory.ts"
-
-/** Age file of a project that declares none yet. */
-const usualAgeFile = "secrets.age"
 
 /** Secrets that a project declares; without the services that use them if it has no compose file. */
 const readDeclared = (directory: string, environment: string | null | undefined) =>
@@ -88,11 +87,7 @@ const findAgeFile = (directory: string, secrets: ReadonlyArray<DeclaredSecret>, 
     const invalid = (reason: string) => new ProjectFileInvalid({ file, reason })
     const found = secrets.find((secret) => secret.name === name)
     if (found === undefined) {
-      return yield* invalid(
-        `has no secret ${quoteInput(name)}. Nothing was changed.` +
-          (suggestNearest(name, secrets.map((secret) => secret.name)) ||
-            ` Declare it first: "secrets": { ${JSON.stringify(name)}: { "age": "${usualAgeFile}" } }`)
-      )
+      return yield* invalid(describeUndeclaredSecret(name, secrets.map((secret) => secret.name)))
     }
     return found.from.kind === "age" ? found.from.file : yield* invalid(
       `has the secret ${name} from the program ${

@@ -83,6 +83,8 @@ describe.skipIf(process.platform === "win32")("berth secrets", () => {
         expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
       }
       expect((yield* run(["set", directory, "STRIPE_KEY"], "")).code).toBe(1)
+      // No value is asked for that nothing declares.
+      expect((yield* run(["set", directory, "STRIPE_KY"], "")).err).toContain("has no secret \"STRIPE_KY\"")
 
       const checked = yield* run(["check", directory])
       expect(checked.code).toBe(1)
