@@ -12,7 +12,7 @@ import {
 } from "../schema/deploys.ts"
 import type { ComparedService, ReleaseComparison, ReleaseImage, RollbackPlan } from "../schema/releases.ts"
 import { describeSecret } from "../schema/secrets.ts"
-import type { StackRemains, StackRemovalPlan } from "../schema/stacks.ts"
+import { countOmitted, type StackRemains, type StackRemovalPlan } from "../schema/stacks.ts"
 import { describeProgram, listFurtherPrograms } from "../schema/trust.ts"
 import { differencesIn, type Drift, type DriftPart, type PlanChange, type PlatformPlan } from "../schema/upsert.ts"
 import { formatBytes, pluralize } from "../schema/words.ts"
@@ -277,8 +277,7 @@ export const formatRemains = (stays: ReadonlyArray<StackRemains>): ReadonlyArray
 
 /** Formats the plan of a stack's removal: releases and backups first, and at the end the objects that stay. */
 export const formatRemoval = (plan: StackRemovalPlan): ReadonlyArray<string> => {
-  const further = (list: string) =>
-    plan.omitted.filter((omitted) => omitted.list === list).reduce((sum, { number }) => sum + number, 0)
+  const further = (list: string) => countOmitted(plan, list)
   const named = (noun: string, list: "containers" | "files" | "images" | "volumes") =>
     cutLines(plan[list].map((name) => `  - ${noun} ${escapeInline(name)}`), further(list))
   return [

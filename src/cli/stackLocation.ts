@@ -107,7 +107,7 @@ export const resolveProject = (
     })
   })
 
-/** Resolves the directory of a command that makes a project of it: any one, the working directory by default. */
+/** Resolves the directory of a command that makes a project of it: any directory, the working directory by default. */
 export const resolveDirectory = (name: Option.Option<string>) =>
   Option.isNone(name) ? Effect.sync(() => process.cwd()) : resolveProject(name)
 

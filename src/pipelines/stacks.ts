@@ -67,27 +67,37 @@ const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
     : `${running} of its ${all} run now`
 }
 
-/** Describes the handling of a removed stack's volumes as a sentence without its full stop. */
-const describeVolumes = (volumes: boolean, [foreign]: StackAnswer["foreign"] = []): string =>
-  foreign !== undefined
-    ? `Its volumes and data/ stay: the stack in ${
-      cut(foreign.directory)
-    } has the same name, and with it the same volumes`
-    : volumes
-    ? "Its volumes went with it; data/ stays"
-    : "Its volumes and data/ stay"
+/** Describes the fate of a removed stack's volumes in sentences without their full stops. */
+const describeVolumes = (
+  asked: boolean,
+  { foreign: [foreign], stays, volumes }: Pick<StackAnswer, "foreign" | "stays" | "volumes">
+): ReadonlyArray<string> => {
+  if (foreign !== undefined) {
+    return [
+      `Its volumes and data/ stay: the stack in ${
+        cut(foreign.directory)
+      } has the same name, and with it the same volumes`
+    ]
+  }
+  const others = stays.some(({ kind }) => kind === "volume")
+  if (!asked || (volumes.length === 0 && others)) return ["Its volumes and data/ stay"]
+  if (volumes.length === 0) return ["It had no volumes; data/ stays"]
+  return [`Volumes: ${some(volumes)}`, others ? "Its other volumes and data/ stay" : "data/ stays"]
+}
 
 /** Describes the things that a removal deleted and kept. */
 export const describeRemoval = (
-  { foreign, images, left, removed }: Pick<StackAnswer, "foreign" | "images" | "left" | "removed">,
+  answer: Pick<StackAnswer, "foreign" | "images" | "left" | "removed" | "stays" | "volumes">,
   volumes: boolean
 ): string =>
   [
-    removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
+    answer.removed.length === 0
+      ? "No files were removed: none of them came from Berth"
+      : `Files: ${some(answer.removed)}`,
     // Two releases may have used the same image name.
-    ...images.length === 0 ? [] : [`Images: ${some([...new Set(images)])}`],
-    ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
-    describeVolumes(volumes, foreign)
+    ...answer.images.length === 0 ? [] : [`Images: ${some([...new Set(answer.images)])}`],
+    ...answer.left.length === 0 ? [] : [`Could not be removed: ${some(answer.left)}`],
+    ...describeVolumes(volumes, answer)
   ].map((sentence) => `${sentence}.`).join(" ")
 
 const describeReason = ({ by, kind, reason }: Remains): string => {
@@ -104,6 +114,8 @@ const describeReason = ({ by, kind, reason }: Remains): string => {
       return `the container ${by} uses it`
     case "unasked":
       return "volumes stay unless their removal is asked for"
+    case "kept":
+      return "Docker kept it"
     case "shared":
       return "a stack of the same name in another directory has the same volumes"
     case "unnamed":
@@ -188,6 +200,19 @@ const awaitStackHealth = (stack: Stack, { containers }: StackAnswer) =>
     return yield* awaitHealth(stack.server, services, containers, yield* readCurrentHealthOptions(stack))
   })
 
+/** Step `health` of a start or restart, and the result with its outcome. */
+const finishStart = (stack: Stack, answer: StackAnswer, what: string) =>
+  Effect.gen(function*() {
+    const health = yield* executeStep("health", awaitStackHealth(stack, answer), toHealthOutcome)
+    const result = {
+      success: true,
+      status: health.status,
+      message: `${what}: the stack ${describeHealth(health)}.`,
+      ...health.status === "healthy" ? {} : yield* markFirst(stack)
+    }
+    return { health, result }
+  })
+
 /** Recorded request, which lets another process finish the run. */
 export const StackRun = Schema.Struct({
   serverId: Schema.String,
@@ -266,26 +291,20 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     }
     const what = `${doneWords[action]} ${describeStack(stack)} while the service was started again`
     if (action === "remove") {
-      return { success: true, status: "missing" as const, message: `${what}. ${describeVolumes(volumes)}.` }
+      const left = volumes
+        ? "Its volumes were to go too: docker volume ls shows what is left of them. data/ stays"
+        : "Its volumes and data/ stay"
+      return { success: true, status: "missing" as const, message: `${what}. ${left}.` }
     }
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const health = yield* executeStep(
-      "health",
-      awaitStackHealth(stack, answer),
-      toHealthOutcome
-    )
+    const { health, result } = yield* finishStart(stack, answer, what)
     // Containers may have been running before, so it is unknown if the start reached all of them.
     if (action === "start" && health.status !== "healthy") {
       return yield* interrupted(`The stack ${describeHealth(health)}`)
     }
-    return {
-      success: true,
-      status: health.status,
-      message: `${what}: the stack ${describeHealth(health)}.`,
-      ...health.status === "healthy" ? {} : yield* markFirst(stack)
-    }
+    return result
   }
 )
 
@@ -312,17 +331,7 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const health = yield* executeStep(
-      "health",
-      awaitStackHealth(stack, answer),
-      toHealthOutcome
-    )
-    return {
-      success: true,
-      status: health.status,
-      message: `${what}: the stack ${describeHealth(health)}.`,
-      ...health.status === "healthy" ? {} : yield* markFirst(stack)
-    }
+    return (yield* finishStart(stack, answer, what)).result
   }).pipe(Effect.scoped)
 
 /**

@@ -190,9 +190,10 @@ export interface StackAnswer {
   /** Missing part: the stack, or its containers. */
   readonly lacks: "stack" | "containers" | undefined
   readonly containers: ReadonlyArray<ContainerState>
-  /** Removed files and images, and files that could not be removed. */
+  /** Removed files, images and volumes, and files that could not be removed. */
   readonly removed: ReadonlyArray<string>
   readonly images: ReadonlyArray<string>
+  readonly volumes: ReadonlyArray<string>
   readonly left: ReadonlyArray<string>
   /** Objects that a removal leaves by its own rules. */
   readonly stays: ReadonlyArray<Remains>
@@ -210,6 +211,7 @@ export const parseStack = (output: string): StackAnswer => {
     containers: parseInspect(output),
     removed: values("removed"),
     images: values("image"),
+    volumes: values("volume"),
     left: values("left"),
     stays: parseRemains(lines.map((line) => line.split("\t"))),
     foreign: parseForeignContainers(values("foreign"))

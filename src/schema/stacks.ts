@@ -73,6 +73,10 @@ export const StackRemovalPlan = Schema.Struct({
 }).annotations({ identifier: "StackRemovalPlan" })
 export interface StackRemovalPlan extends Schema.Schema.Type<typeof StackRemovalPlan> {}
 
+/** Number of entries that were cut off a list of the plan. */
+export const countOmitted = ({ omitted }: Pick<StackRemovalPlan, "omitted">, list: string): number =>
+  omitted.reduce((sum, cut) => cut.list === list ? sum + cut.number : sum, 0)
+
 /** Result of an action on a stack. */
 export const StackResult = Schema.Struct({
   success: flag("True when it was done: a stack that was started can still be unhealthy."),

@@ -114,23 +114,15 @@ const removeCommand = defineServiceCommand(
     const planned = { payload: { ...pickStackLocation(place), volumes: input.volumes } }
     const { answer } = yield* Berth
     const { print, say } = yield* Screen
-    const heading = `Removal of the stack at ${describeLocation(place)}:`
-    if (input.dryRun) {
+    // A list that cannot be read ends the command, since nobody could confirm it; --yes goes without one.
+    if (input.dryRun || !input.yes || (place.isProtected && Option.isNone(input.confirm))) {
       const { body, value } = yield* answer((api) => api.planStackRemoval(planned))
-      yield* print(input.json ? body : [heading, ...formatRemoval(value)].join("\n"))
-      return exitCodes.done
-    }
-    if (!input.yes || (place.isProtected && Option.isNone(input.confirm))) {
-      const lines = yield* answer((api) => api.planStackRemoval(planned)).pipe(
-        Effect.map(({ value }) => [heading, ...formatRemoval(value)]),
-        // An older service has no such plan, and the removal itself tells other failures; a mistake of the caller ends here.
-        Effect.catchIf(
-          ({ status }) => status !== 400,
-          ({ message }) =>
-            Effect.succeed([`What would be removed and what stays is not known: ${escapeInline(message)}`])
-        )
-      )
-      yield* say(lines.join("\n"))
+      const text = [`Removal of the stack at ${describeLocation(place)}:`, ...formatRemoval(value)].join("\n")
+      if (input.dryRun) {
+        yield* print(input.json ? body : text)
+        return exitCodes.done
+      }
+      yield* say(text)
     }
     const question = input.volumes
       ? `Remove the stack at ${describeLocation(place)}, and its volumes with all that is in them?`

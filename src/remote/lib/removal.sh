@@ -159,6 +159,27 @@ volume_fates() {
     fi
   done
 }
+# find_going: finds by $foreign and $file if compose takes the stack down ($by_down), all containers of the stack ($all),
+# and the ids of those that a removal takes ($fate_without). compose takes one-off containers too.
+find_going() {
+  by_down=yes
+  if [ -n "$foreign" ] || [ -z "$file" ]; then by_down=; fi
+  all=$(stack_ps "{{.ID}} {{.Names}} {{.Label \"com.docker.compose.oneoff\"}}" -a) || return 1
+  fate_without=$(printf '%s\n' "$all" | awk -v down="$by_down" 'NF && ($3 != "True" || down != "") { printf "%s ", $1 }')
+}
+# volume_ends FATES: prints for lines of volume_fates from before the removal a `volume` line for each volume that is gone,
+# and a `stays` line for each other one.
+volume_ends() {
+  printf '%s\n' "$1" | grep '^stays'
+  planned=$(printf '%s\n' "$1" | sed -n "s/^goes${tab}volume$tab//p")
+  [ -n "$planned" ] || return 0
+  volumes_there=$(as_root docker volume ls -q </dev/null) || return 0
+  printf '%s\n' "$planned" | while IFS= read -r name; do
+    if printf '%s\n' "$volumes_there" | grep -qxF -e "$name"; then printf 'stays\tvolume\tkept\t\t%s\n' "$name"
+    else printf 'volume\t%s\n' "$name"
+    fi
+  done
+}
 # plan_removal: prints a `release` line with number and time, a `backup` line with number, time, bytes and items, a `goes`
 # line with kind and name, a `stays` line with kind, reason, what it is for, and name, and `more` lines. Changes nothing.
 plan_removal() {
@@ -174,14 +195,9 @@ plan_removal() {
       $1 == "data" { bytes += $4; items = items (items == "" ? "" : ",") $2 }
       END { printf "backup\t%s\t%s\t%.0f\t%s\n", number, at, bytes, substr(items, 1, 1000) }' "$manifest"
   done | sort -t "$tab" -k 2,2 -rn | at_most backups
-  # compose takes one-off containers too, where it takes the stack down.
-  by_down=yes
-  if [ -n "$foreign" ] || [ -z "$file" ]; then by_down=; fi
-  all=$(stack_ps "{{.ID}} {{.Names}} {{.Label \"com.docker.compose.oneoff\"}}" -a) || return 1
+  find_going || return 1
   printf '%s\n' "$all" | awk -v down="$by_down" '
     NF { print ($3 == "True" && down == "" ? "stays\tcontainer\toneoff\t\t" : "goes\tcontainer\t") $2 }' | LC_ALL=C sort | at_most containers
-  # shellcheck disable=SC2034 # image_fate asks for it.
-  fate_without=$(printf '%s\n' "$all" | awk -v down="$by_down" 'NF && ($3 != "True" || down != "") { printf "%s ", $1 }')
   brought=$(brought_there)
   printf '%s\n' "$brought" | while IFS= read -r name; do
     [ -n "$name" ] || continue

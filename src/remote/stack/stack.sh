@@ -4,7 +4,8 @@
 # and changes nothing. If VOLUMES is yes, a removal includes the volumes of the compose file.
 # Prints `absent` if nothing is deployed, `empty` if a stack has no containers to stop or restart, else the resulting
 # state of its containers as printed by inspect. A removal prints a `removed` line for each deleted file, an `image`
-# line for each deleted image, a `left` line for each file that it could not delete, and `stays` lines as in a plan.
+# line for each deleted image, a `volume` line for each volume that is gone, a `left` line for each file that it could not
+# delete, and `stays` lines as in a plan.
 # If the action failed, exits with a code other than 0 and the error output. It runs to its end even if the connection
 # is lost.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
@@ -90,6 +91,9 @@ if [ "$action" != remove ]; then
   exit 0
 fi
 
+# Read before the containers go, which tell it.
+find_going || { show; exit 1; }
+fates=$(volume_fates)
 with_volumes=
 [ "$volumes" != yes ] || with_volumes=-v
 if [ -n "$foreign" ]; then
@@ -105,6 +109,7 @@ containers=$(ids) || exit 1
 by_docker rm -f || { show; exit 1; }
 containers=$(ids) || exit 1
 [ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
+volume_ends "$fates"
 brought=$(brought_there)
 directory_stays "$brought"
 printf '%s\n' "$brought" | while IFS= read -r name; do

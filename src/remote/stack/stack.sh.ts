@@ -355,6 +355,23 @@ else volume_fate "$name"
 fi
 done
 }
+find_going() {
+by_down=yes
+if [ -n "$foreign" ] || [ -z "$file" ]; then by_down=; fi
+all=$(stack_ps "{{.ID}} {{.Names}} {{.Label \\"com.docker.compose.oneoff\\"}}" -a) || return 1
+fate_without=$(printf '%s\\n' "$all" | awk -v down="$by_down" 'NF && ($3 != "True" || down != "") { printf "%s ", $1 }')
+}
+volume_ends() {
+printf '%s\\n' "$1" | grep '^stays'
+planned=$(printf '%s\\n' "$1" | sed -n "s/^goes\${tab}volume$tab//p")
+[ -n "$planned" ] || return 0
+volumes_there=$(as_root docker volume ls -q </dev/null) || return 0
+printf '%s\\n' "$planned" | while IFS= read -r name; do
+if printf '%s\\n' "$volumes_there" | grep -qxF -e "$name"; then printf 'stays\\tvolume\\tkept\\t\\t%s\\n' "$name"
+else printf 'volume\\t%s\\n' "$name"
+fi
+done
+}
 plan_removal() {
 for number in $(numbers); do
 printf 'release\\t%s\\t%s\\n' "$number" "$(sed -n "s/^at$tab//p" ".berth/releases/$number/note" | head -n 1 | cut -c 1-40)"
@@ -368,12 +385,9 @@ $1 == "at" { at = substr($2, 1, 40) }
 $1 == "data" { bytes += $4; items = items (items == "" ? "" : ",") $2 }
 END { printf "backup\\t%s\\t%s\\t%.0f\\t%s\\n", number, at, bytes, substr(items, 1, 1000) }' "$manifest"
 done | sort -t "$tab" -k 2,2 -rn | at_most backups
-by_down=yes
-if [ -n "$foreign" ] || [ -z "$file" ]; then by_down=; fi
-all=$(stack_ps "{{.ID}} {{.Names}} {{.Label \\"com.docker.compose.oneoff\\"}}" -a) || return 1
+find_going || return 1
 printf '%s\\n' "$all" | awk -v down="$by_down" '
 NF { print ($3 == "True" && down == "" ? "stays\\tcontainer\\toneoff\\t\\t" : "goes\\tcontainer\\t") $2 }' | LC_ALL=C sort | at_most containers
-fate_without=$(printf '%s\\n' "$all" | awk -v down="$by_down" 'NF && ($3 != "True" || down != "") { printf "%s ", $1 }')
 brought=$(brought_there)
 printf '%s\\n' "$brought" | while IFS= read -r name; do
 [ -n "$name" ] || continue
@@ -456,6 +470,8 @@ esac
 show
 exit 0
 fi
+find_going || { show; exit 1; }
+fates=$(volume_fates)
 with_volumes=
 [ "$volumes" != yes ] || with_volumes=-v
 if [ -n "$foreign" ]; then
@@ -467,6 +483,7 @@ containers=$(ids) || exit 1
 by_docker rm -f || { show; exit 1; }
 containers=$(ids) || exit 1
 [ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
+volume_ends "$fates"
 brought=$(brought_there)
 directory_stays "$brought"
 printf '%s\\n' "$brought" | while IFS= read -r name; do

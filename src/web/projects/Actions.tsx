@@ -5,6 +5,7 @@ import type { ObservedProject, ProjectState } from "../../schema/overview.ts"
 import { findProtectedEnvironment, listDeployPlaces, narrowToPlace } from "../../schema/places.ts"
 import type { LocalProject, ProjectTarget } from "../../schema/projects.ts"
 import { isEnded, listRemedies, type Remedy, remedyWords, type Run } from "../../schema/runs.ts"
+import { countOmitted } from "../../schema/stacks.ts"
 import { formatBytes, formatPercent } from "../../schema/words.ts"
 import { formatCount, useCall, useContainers, useProjects, useStartRun } from "../service.ts"
 import {
@@ -120,7 +121,7 @@ const RemovalPlan = ({ remotePath, serverId }: Pick<Stack, "remotePath" | "serve
   )
   if (error !== null) return <p className="quiet">The list of what would be removed cannot be read: {error.message}</p>
   if (data === undefined) return <Waiting what="the list of what is removed" />
-  const further = (list: string) => data.omitted.find((omitted) => omitted.list === list)?.number ?? 0
+  const further = (list: string) => countOmitted(data, list)
   return (
     <div role="group" aria-label="What is removed and what stays">
       <CutList

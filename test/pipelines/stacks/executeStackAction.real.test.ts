@@ -98,7 +98,9 @@ describe.skipIf(!realServer.available)(
                 name: cache,
                 because: "the compose file does not name it"
               })
-              yield* executeStackAction("remove", { ...where, volumes: true })
+              const gone = yield* executeStackAction("remove", { ...where, volumes: true })
+              expect(gone.message).toContain(`Volumes: ${last.volumes.join(", ")}. Its other volumes and data/ stay.`)
+              expect(gone.stays).toEqual(last.stays)
               expect(lines(yield* volumes)).toEqual([])
               const left = lines(yield* docker("volume", "ls", "-q"))
               expect([left.includes(cache ?? ""), left.includes(more ?? "")]).toEqual([true, false])

@@ -84,7 +84,7 @@ describe.each(shells)("a stack on a server, in $name", (shell) => {
         yield* bring(archive("one"))
         yield* deployed
         const { message } = yield* does("remove", { volumes: true })
-        expect(message).toMatch(/Its volumes went with it; data\/ stays\.$/)
+        expect(message).toMatch(/It had no volumes; data\/ stays\.$/)
         expect((yield* standIns.dockerCalls).map(({ args }) => args.join(" "))).toContain(
           "compose -f compose.yml down --remove-orphans -v"
         )
@@ -223,12 +223,13 @@ describe("the plan of a removal", () => {
     Effect.gen(function*() {
       // One that Docker named, one that compose took over from a container before, and one that another container uses too.
       const made = ["a", "b", "c"].map((sign) => sign.repeat(64))
-      const { archive, bring, deployed, plans, program, remote } = yield* staged()
+      const { archive, bring, deployed, does, plans, program, remote } = yield* staged()
       yield* bring(archive("one"))
       yield* deployed
       yield* program(
         "docker",
         `case $* in
+  "volume ls -q") printf '%s\\n' shop_old shop_busy ${made.join(" ")} ;;
   "volume ls"*) printf 'db\\tshop_db\\nold\\tshop_old\\nbusy\\tshop_busy\\n' ;;
   *"config --volumes") printf 'db\\nbusy\\n' ;;
   *"volume=shop_busy"*) echo "0123 other-web-1" ;;
@@ -267,6 +268,17 @@ esac`
           ["shop_busy", "shop_db", "shop_old"].map((name) => `${name}: ${shared}`)
         ])
       }
+      // The result is of what is there afterwards.
+      const removed = yield* does("remove", { volumes: true })
+      expect(removed.message).toContain("Volumes: shop_db. Its other volumes and data/ stay.")
+      expect(removed.stays?.flatMap(({ because, kind, name }) => kind === "volume" ? [`${name}: ${because}`] : []))
+        .toEqual([
+          "shop_busy: the container other-web-1 uses it",
+          "shop_old: the compose file does not name it",
+          `${made[1]}: the compose file does not name it`,
+          `${made[2]}: the container other-web-1 uses it`,
+          `${made[0]}: Docker kept it`
+        ])
     }), 60_000 * patience)
 })
 
