@@ -143,8 +143,10 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
             "DELETE /api/platform/apps/{uuid}": { path: { uuid: appUuid } }
           }
           expect(Object.keys(sound).sort()).toEqual(operations.map(({ name }) => name).sort())
+          const firstStatus = new Map<string, number>()
           const ask = (role: Role, method: string, path: string, name: string, body?: unknown) =>
             Effect.map(request(method, path, body, { authorization: `Bearer ${tokens[role]}` }), (reply) => {
+              if (!firstStatus.has(name)) firstStatus.set(name, reply.status)
               note(role, "endpoint", name, `${JSON.stringify([...reply.headers])}\n${reply.text}`)
               return reply
             })
@@ -221,6 +223,19 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
             yield* everyCommand(role)
             yield* everyRun(role)
           }
+          // Of these, errors would say nothing of what a viewer reads.
+          for (
+            const name of [
+              "POST /api/projects/compare",
+              "POST /api/container/plan",
+              "POST /api/container/rollback/plan",
+              "GET /api/servers/{id}/releases/compare",
+              "GET /api/platform/config",
+              "GET /api/platform/changelog",
+              "POST /api/platform/drift",
+              "GET /api/runs"
+            ]
+          ) expect([name, firstStatus.get(name)]).toEqual([name, 200])
           // The last exports come with the end of the service.
           yield* Scope.close(serving, Exit.void)
           expect(spansOf(collector).length).toBeGreaterThan(100)
