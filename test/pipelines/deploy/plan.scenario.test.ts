@@ -1,9 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { formatBytes } from "../../../src/schema/words.ts"
+import { CurrentCaller } from "../../../src/services/access/Caller.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { scene } from "../../fixtures/docker/deployScene.ts"
 import { tar } from "../../fixtures/docker/tar.ts"
@@ -333,4 +334,37 @@ describe("a deploy that is held to a plan", () => {
       yield* other.bring(other.archive("one"))
       expect((yield* Effect.flip(other.deployedWith({ planHash }))).message).toContain("made by another Berth")
     }))
+})
+
+describe("a plan of a project with programs that nobody trusts", () => {
+  it.scopedLive(
+    "runs none of them, and tells a caller with a token which keep the deploy and the build away",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, directory, planned } = yield* scene({ settings: { "projects.anywhere": true } })
+        yield* bring(archive("one"))
+        const ran = join(directory, "ran")
+        const touch = ["touch", ran]
+        writeFileSync(
+          join(directory, "container.json"),
+          JSON.stringify({ hooks: { beforeDeploy: [touch] }, secrets: { WORD: { command: touch } } })
+        )
+        writeFileSync(join(directory, "build-image-tar.sh"), `touch '${ran}'\n`)
+        const asAnn = Effect.provideService(planned, CurrentCaller, { name: "Ann", role: "operator" })
+        const { obstacles, programs = [], warnings } = yield* asAnn
+        expect(obstacles).toEqual([
+          expect.stringMatching(
+            /^(?=.*hook beforeDeploy 1)(?=.*secret WORD).*: have it trusted on the service's machine/
+          )
+        ])
+        expect(warnings).toContainEqual(
+          expect.stringMatching(/^it cannot be built, as build-image-tar\.sh .*: have it trusted/)
+        )
+        expect(programs.map(({ name, state }) => [name, state])).toEqual(
+          expect.arrayContaining([["build-image-tar.sh", "new"], ["beforeDeploy 1", "new"], ["WORD", "new"]])
+        )
+        expect(existsSync(ran)).toBe(false)
+      }),
+    60_000 * patience
+  )
 })
