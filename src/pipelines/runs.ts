@@ -1,6 +1,7 @@
 import { Duration, Effect, Either, Option, Schedule, Schema, Stream } from "effect"
 import { Run, type RunAhead, type RunEvent, type RunsQuery, type RunStep } from "../schema/runs.ts"
 import { findServer } from "../schema/servers.ts"
+import { maskUnknownKeys, RawEntry } from "../schema/upsert.ts"
 import { mask } from "../schema/words.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { maySeeValues } from "../services/access/rights.ts"
@@ -26,8 +27,23 @@ const maskSubject = <A extends Pick<RunAhead, "subject">>(run: A): A =>
 /** The detail of an exec's step repeats its command line. */
 const maskStep = (step: RunStep): RunStep => ({ ...step, detail: mask })
 
+const upserted = Schema.Struct({ changelogEntry: Schema.Struct({ configSnapshot: RawEntry }) })
+const decodeUpserted = Schema.decodeUnknownOption(upserted, { onExcessProperty: "preserve" })
+
+/** The result of an upsert repeats the entry of `platform.json`. */
+const maskResult = ({ kind, result }: Run): unknown =>
+  Option.match(kind === "upsert" ? decodeUpserted(result) : Option.none(), {
+    onNone: () => result,
+    onSome: ({ changelogEntry, ...rest }) => ({
+      ...rest,
+      changelogEntry: { ...changelogEntry, configSnapshot: maskUnknownKeys(changelogEntry.configSnapshot) }
+    })
+  })
+
+/** A run for viewers: without the arguments of its command, and without values of an entry's unknown keys. */
 const maskRun = (run: Run): Run => ({
   ...maskSubject(run),
+  result: maskResult(run),
   ...run.waitsFor === undefined ? {} : { waitsFor: maskSubject(run.waitsFor) },
   ...run.kind === "exec" ? { steps: run.steps.map(maskStep) } : {}
 })
@@ -45,26 +61,26 @@ const maskRunEvent = (event: RunEvent): ReadonlyArray<RunEvent> =>
     (data): RunEvent => ({ ...event, data })
   ))
 
-/** True when the current caller may see the command lines of a run: they may have credentials as arguments. */
-const seesCommands = Effect.map(CurrentCaller, ({ role }) => maySeeValues(role))
+/** True when the current caller may see the values of a run: command lines may have credentials as arguments. */
+const seesValues = Effect.map(CurrentCaller, ({ role }) => maySeeValues(role))
 
 /** Lists the runs that match a query, newest first; a server may be given by id or name. */
 export const listRuns = Effect.fn("listRuns")(function*({ serverId, ...query }: RunsQuery) {
   const runs = yield* Runs
   const page = yield* runs.list(serverId === undefined ? query : { ...query, serverId: yield* idOf(serverId) })
-  return (yield* seesCommands) ? page : { ...page, runs: page.runs.map(maskRun) }
+  return (yield* seesValues) ? page : { ...page, runs: page.runs.map(maskRun) }
 })
 
-/** Run with this id, for viewers without the arguments of its command. */
+/** Run with this id; see `maskRun` for viewers. */
 export const getRun = Effect.fn("getRun")(function*(id: string) {
   const run = yield* (yield* Runs).get(id)
-  return (yield* seesCommands) ? run : maskRun(run)
+  return (yield* seesValues) ? run : maskRun(run)
 })
 
-/** Events of a run after the one with the id `after`, for viewers without the arguments of its command. */
+/** Events of a run after the one with the id `after`; see `maskRun` for viewers. */
 export const watchRun = Effect.fn("watchRun")(function*(id: string, after: Option.Option<number>) {
   const events = yield* (yield* Runs).events(id, after)
-  return (yield* seesCommands)
+  return (yield* seesValues)
     ? events
     : Stream.mapConcat(
       events,

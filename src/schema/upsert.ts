@@ -3,7 +3,7 @@ import { describeMovedFacts, planAgain, PlanHash } from "./basics.ts"
 import { declaredFields, Line } from "./declaredFields.ts"
 import { Step } from "./runs.ts"
 import { field, flag, number, projectPath, strictBody, strictQuery, text, textOrNull, texts } from "./validation.ts"
-import { appendSentence, cut, quoteInput } from "./words.ts"
+import { appendSentence, cut, mask, quoteInput } from "./words.ts"
 
 /** Application of a project's `platform.json`. Null and empty values count as absent and are removed. */
 export const PlatformEntry = Schema.Struct({
@@ -21,6 +21,18 @@ export const RawEntry = Schema.Record({ key: Schema.String, value: Schema.Unknow
   description: "An entry of platform.json as it stands in the file."
 })
 export type RawEntry = typeof RawEntry.Type
+
+const knownKeys = Object.keys(PlatformEntry.fields)
+
+/** Keys of an entry without a meaning. */
+export const listUnknownKeys = (entry: RawEntry): ReadonlyArray<string> =>
+  Object.keys(entry).filter((key) => !knownKeys.includes(key))
+
+/** An entry for a viewer: keys without a meaning may hold values of variables. */
+export const maskUnknownKeys = (entry: RawEntry): RawEntry => ({
+  ...entry,
+  ...Object.fromEntries(listUnknownKeys(entry).map((key) => [key, mask]))
+})
 
 /** The given project directory has no `platform.json`. */
 export class PlatformFileMissing extends Schema.TaggedError<PlatformFileMissing>()("PlatformFileMissing", {

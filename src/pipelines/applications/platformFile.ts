@@ -3,10 +3,17 @@ import { Array, Effect, Option, Predicate, Schema } from "effect"
 import { type BuildPack, declaredFields, RepositoryWord } from "../../schema/declaredFields.ts"
 import { type PathOutside, platformFileName, ProjectFileInvalid } from "../../schema/projects.ts"
 import type { SettingsError } from "../../schema/settings.ts"
-import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/upsert.ts"
+import {
+  type DeclaredApp,
+  listUnknownKeys,
+  maskUnknownKeys,
+  PlatformEntry,
+  PlatformFileMissing,
+  type RawEntry
+} from "../../schema/upsert.ts"
 import { describeIssues, type ValidationIssue } from "../../schema/validation.ts"
 import type { Repository } from "../../schema/webhooks.ts"
-import { mask, quoteInput } from "../../schema/words.ts"
+import { quoteInput } from "../../schema/words.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { maySeeValues } from "../../services/access/rights.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -20,8 +27,8 @@ const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
 const knownKeys = Object.keys(PlatformEntry.fields)
 
 /**
- * Entries of a project's `platform.json` for the caller of the current request: every key, with the secrets in use masked.
- * Keys without a meaning may hold values of variables, which a viewer does not read.
+ * Entries of a project's `platform.json` for the caller of the current request: every key, with the secrets in use masked,
+ * and for a viewer the values of keys without a meaning.
  */
 export const maskEntries = (
   entries: ReadonlyArray<RawEntry>
@@ -29,10 +36,11 @@ export const maskEntries = (
   Effect.gen(function*() {
     const { role } = yield* CurrentCaller
     const secrets = yield* secretsInUse
-    const shown = (key: string, value: unknown) =>
-      knownKeys.includes(key) || maySeeValues(role) ? redactJson(value, secrets) : mask
     return entries.map((entry) =>
-      Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, shown(key, value)]))
+      Object.fromEntries(
+        Object.entries(maySeeValues(role) ? entry : maskUnknownKeys(entry))
+          .map(([key, value]) => [key, redactJson(value, secrets)])
+      )
     )
   })
 
@@ -45,7 +53,7 @@ const entryLabel = (raw: RawEntry, index: number) => {
 
 /** Warns of unknown keys, and suggests the field that was probably meant. */
 const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
-  const unknown = Object.keys(raw).filter((key) => !knownKeys.includes(key)).map((key): ValidationIssue => ({
+  const unknown = listUnknownKeys(raw).map((key): ValidationIssue => ({
     path: [key],
     kind: "unknown",
     words: "",
