@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "yaml"
@@ -58,5 +58,11 @@ describe("berth ci", () => {
       const second = yield* ci("github", "--action", "a/b@c", "--write")
       expect([second.code, second.err]).toEqual([1, expect.stringContaining("exists already: nothing was written")])
       expect(readFileSync(file, "utf8")).toBe(text)
+      // A cloned repository may bring a link in the place of a directory.
+      mkdirSync(join(directory, "elsewhere"))
+      symlinkSync("elsewhere", join(directory, ".gitea"))
+      const third = yield* ci("gitea", "--write")
+      expect([third.code, third.err]).toEqual([1, expect.stringContaining(".gitea is a link")])
+      expect(readdirSync(join(directory, "elsewhere"))).toEqual([])
     }))
 })

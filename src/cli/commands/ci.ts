@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { mkdir, writeFile } from "node:fs/promises"
+import { lstat, mkdir, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { quoteInput } from "../../schema/words.ts"
 import { exitCodes, Failed, Screen, Usage } from "../output.ts"
@@ -91,10 +91,20 @@ const workflows: Readonly<Record<string, Workflow>> = {
 }
 const systems = Object.keys(workflows)
 
+/** Fails where a directory of a file is a link, which a cloned repository may have brought to lead elsewhere. */
+const refuseLinks = async (file: string): Promise<void> => {
+  const directory = dirname(file)
+  if (directory === ".") return
+  await refuseLinks(directory)
+  const found = await lstat(directory).catch(() => undefined)
+  if (found?.isSymbolicLink() === true) throw new Error(`${directory} is a link, and Berth follows none there`)
+}
+
 /** Creates a file; never replaces one. */
 const create = (file: string, text: string) =>
   Effect.tryPromise({
     try: async () => {
+      await refuseLinks(file)
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, text, { flag: "wx" })
     },

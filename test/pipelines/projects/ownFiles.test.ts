@@ -84,23 +84,48 @@ const writtenBy = (name: Name) =>
 
 describe("a file that Berth writes into a project", () => {
   it("comes from a module that is known here", () => {
-    const root = "src/pipelines/"
-    const writes = /\b(?:files|local|LocalFiles\)+)\.(?:save|write|create)\(|\bwriteOwnFile\(/
+    const root = "src/"
+    const writes = new RegExp([
+      "\\b(?:files|local|LocalFiles\\)+)\\.(?:save|write|create|makeDirectory)\\(",
+      "\\bwriteOwnFile\\(",
+      "\\b(?:writeFile|appendFile|mkdir|rename|symlink|link|copyFile|cp)(?:Sync)?\\(",
+      "\\bcreateWriteStream\\("
+    ].join("|"))
     const found = readdirSync(root, { recursive: true, encoding: "utf8" })
       .map((name) => name.replaceAll("\\", "/"))
-      .filter((name) => name.endsWith(".ts") && writes.test(readFileSync(root + name, "utf8")))
+      .filter((name) => /\.tsx?$/.test(name) && !/\.sh\.ts$|^(?:web|sandbox|testing)\//.test(name))
+      .filter((name) => writes.test(readFileSync(root + name, "utf8")))
     const programsBelow = [
-      "adopt.ts",
-      "applications/changelog.ts",
-      "init.ts",
-      "projects/ownFiles.ts",
-      "secrets/ageFile.ts"
+      "pipelines/adopt.ts",
+      "pipelines/applications/changelog.ts",
+      "pipelines/init.ts",
+      "pipelines/projects/ownFiles.ts",
+      "pipelines/secrets/ageFile.ts"
     ]
-    // Links in the place of what these write: pull.test.ts, and a directory that an adoption makes itself.
-    const others = ["adoption/adoptStack.ts", "adoption/stackFiles.ts", "pull.ts"]
-    const besideSettings = ["archive/builtArchive.ts", "build/buildAtServer.ts"]
-    const temporary = ["build/buildImages.ts", "deploy/readSource.ts", "textDiffs.ts"]
-    expect(found.toSorted()).toEqual([...programsBelow, ...others, ...besideSettings, ...temporary].toSorted())
+    // Links in the place of what these write: pull.test.ts, ci.test.ts, and a directory that an adoption makes itself.
+    const others = [
+      "cli/commands/ci.ts",
+      "pipelines/adoption/adoptStack.ts",
+      "pipelines/adoption/stackFiles.ts",
+      "pipelines/pull.ts"
+    ]
+    // The caller names these: a report, and the root of all projects.
+    const named = ["cli/reports.ts", "pipelines/settings.ts"]
+    const besideSettings = [
+      "pipelines/archive/builtArchive.ts",
+      "pipelines/build/buildAtServer.ts",
+      "services/HostKeysLive.ts",
+      "services/ProjectTrust.ts",
+      "services/settings/SettingsFile.ts",
+      "services/settings/confirm.ts",
+      "services/state/databaseFile.ts",
+      "services/state/discovery.ts",
+      "services/state/openState.ts"
+    ]
+    const temporary = ["pipelines/build/buildImages.ts", "pipelines/deploy/readSource.ts", "pipelines/textDiffs.ts"]
+    const ports = ["services/local/LocalFiles.ts", "services/locks/fileLock.ts"]
+    const known = [...programsBelow, ...others, ...named, ...besideSettings, ...temporary, ...ports]
+    expect(found.toSorted()).toEqual(known.toSorted())
   })
 
   it.effect.each(names)(
@@ -137,6 +162,19 @@ describe("a file that Berth writes into a project", () => {
         }
       })
   )
+
+  it.effect("is no link in the place of the copy of a broken changelog", () =>
+    Effect.gen(function*() {
+      yield* appendChangelog(projectPath, entry)
+      const files = yield* LocalFiles
+      const read = (name: string) => Effect.map(files.read(name), (bytes) => new TextDecoder().decode(bytes))
+      expect(yield* read(secret)).toBe(key)
+      expect(yield* read(`${projectPath}/platform.changelog.json.corrupt-3`)).toBe("{ broken")
+    }).pipe(Effect.provide(worldOf("changelog", {
+      [`${projectPath}/platform.changelog.json`]: "{ broken",
+      [`${projectPath}/platform.changelog.json.corrupt`]: { link: secret },
+      [`${projectPath}/platform.changelog.json.corrupt-2`]: { link: "/srv/elsewhere" }
+    }))))
 
   it.effect("is not a link that holds a container.json without a server", () =>
     Effect.gen(function*() {
