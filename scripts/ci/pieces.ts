@@ -113,7 +113,8 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     "test/readme/",
     "test/sandbox/",
     "test/scripts/",
-    "test/services/"
+    "test/services/notify/",
+    "test/services/ssh/"
   ),
   ofScenarios(
     "hostile input",
@@ -156,6 +157,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     "test/pipelines/upsert/vendors",
     "test/pipelines/webhooks/"
   ),
+  ofEveryCase("changes of servers", "test/services/settings/rights/serverSequences"),
   ofScenarios("activation", "test/pipelines/activation/"),
   ofScenarios(
     "deploys",

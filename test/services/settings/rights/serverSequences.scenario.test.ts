@@ -5,6 +5,7 @@ import { CurrentCaller } from "../../../../src/services/access/Caller.ts"
 import type { Settings } from "../../../../src/services/settings/Settings.ts"
 import { patience } from "../../../fixtures/patience.ts"
 import { localSettings, settingsWorkshop } from "../../../fixtures/settingsIn.ts"
+import { inPart } from "../../../fixtures/thorough.ts"
 
 const asOperator = Effect.provideService(CurrentCaller, { name: "ann", role: "operator" })
 
@@ -97,8 +98,8 @@ it.scoped(
         const once = yield* read
         // A refused first change leaves the file as it was: one of these stands for all.
         if (at > 0 && once === stored) continue
-        // Each second one after a sixth of the first ones.
-        for (const [second, next] of changes.filter((_, index) => (index + at) % 6 === 0)) {
+        // In part each second one after a sixth of the first ones.
+        for (const [second, next] of inPart(changes, changes.filter((_, index) => (index + at) % 6 === 0))) {
           yield* write(once)
           yield* make(next)
           const twice = yield* read
