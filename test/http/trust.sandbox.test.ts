@@ -37,6 +37,7 @@ const started = Effect.gen(function*() {
       serverId: world.serverId,
       files: [{ name: "notes", remotePath: "~/containers/hello/compose.yml", localPath: at("notes.yml"), type: "file" }]
     }, ann),
+    health: request("GET", "/api/health?deep=true", undefined, ann),
     programs: request("POST", "/api/projects/programs", { projectPath }, vic),
     runs: Effect.map(request("GET", "/api/runs", undefined, ann), ({ body }) => body),
     trust: (digest: string) => request("POST", "/api/projects/trust", { projectPath, digest }, ann)
@@ -48,7 +49,7 @@ describe("trust in a project", () => {
     "is needed for a build and a deploy with a token, and only the machine's user gives it",
     () =>
       Effect.gen(function*() {
-        const { at, build, deploy, programs, pull, runs, settingsFile, trust } = yield* started
+        const { at, build, deploy, health, programs, pull, runs, settingsFile, trust } = yield* started
         const trustHere = runCli({ settingsFile }, ["trust", dirname(at("check.sh")), "--yes"])
 
         const refused = yield* deploy
@@ -65,6 +66,7 @@ describe("trust in a project", () => {
         expect(shown.body).toMatchObject({ trusted: false })
         expect(shown.text).not.toContain("abcdefgh")
         expect((yield* trust("0".repeat(64))).status).toBe(403)
+        expect((yield* health).text).toContain("hello: build-image-tar.sh is new, ")
 
         const trusted = yield* trustHere
         expect([trusted.code, trusted.err]).toEqual([0, expect.stringContaining("until one of them changes")])
