@@ -28,9 +28,16 @@ const gateTests = (name: string, command: ReadonlyArray<string>): Piece => ({
   isTests: true
 })
 
-/** Always run, whole and in this order. */
+const typecheck = (project: string): Piece => ({
+  ...check("typecheck"),
+  name: `typecheck: ${project}`,
+  command: ["npx", "tsc", "--noEmit", "-p", project]
+})
+
+/** Always run and whole: the checks, the longest first and some at a time, then the tests one after the other. */
 export const gate: ReadonlyArray<Piece> = [
-  ...["lint", "lint:deps", "format:check", "typecheck", "lint:openapi", "conformance", "shellcheck"].map(check),
+  ...["tsconfig.json", "src/web/tsconfig.json", "test/web/tsconfig.json"].map(typecheck),
+  ...["lint", "lint:deps", "format:check", "lint:openapi", "conformance", "shellcheck"].map(check),
   gateTests("test", ["npm", "test", "--"]),
   gateTests(
     "real",

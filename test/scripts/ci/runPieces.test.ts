@@ -65,6 +65,35 @@ describe("the pieces of a run", () => {
     expect(notBegun).toEqual(["e"])
   })
 
+  it("of the gate are checks, two at a time, then tests, one at a time", async () => {
+    const ends = new Map<string, () => void>()
+    const begun: Array<string> = []
+    const gate = [{ ...piece("a", "gate"), isTests: false }, piece("d", "gate"), piece("e", "gate")].concat(
+      ["b", "c"].map((name) => ({ ...piece(name, "gate"), isTests: false }))
+    )
+    const ran = runPieces({
+      gate,
+      further: [],
+      furtherMinutes: 30,
+      minutes: () => 0,
+      onGate: () => {},
+      run: (one) =>
+        new Promise((resolve) => {
+          begun.push(one.name)
+          const report = { files: [], underWay: [], stray: [], ended: true }
+          ends.set(one.name, () => resolve({ piece: one, exit: "passed", seconds: 1, report }))
+        })
+    })
+    const seen: Array<string> = []
+    for (const name of ["b", "a", "c", "d", "e"]) {
+      seen.push(begun.join(""))
+      ends.get(name)?.()
+      await new Promise(setImmediate)
+    }
+    expect(seen).toEqual(["ab", "abc", "abc", "abcd", "abcde"])
+    expect((await ran).outcomes.map((outcome) => outcome.piece.name)).toEqual(["a", "b", "c", "d", "e"])
+  })
+
   it("are the gate alone, and whole, without minutes for others", async () => {
     const { notBegun, runs } = await runAll(() => [20, true], {
       gate: ["a", "b", "c"],
