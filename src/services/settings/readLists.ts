@@ -181,7 +181,7 @@ export interface PlacedServer {
   readonly stored: StoredServer
 }
 
-const shortestKeyLine = 32
+const shortestKeyLine = 24
 
 /** Lines of a private key that have secrets; none for the path of a key file. */
 const listKeyLines = (text: string): ReadonlyArray<Redacted.Redacted> =>
