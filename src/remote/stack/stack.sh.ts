@@ -365,7 +365,7 @@ volume_ends() {
 printf '%s\\n' "$1" | grep '^stays'
 planned=$(printf '%s\\n' "$1" | sed -n "s/^goes\${tab}volume$tab//p")
 [ -n "$planned" ] || return 0
-volumes_there=$(as_root docker volume ls -q </dev/null) || return 0
+volumes_there=$(as_root docker volume ls -q </dev/null) || volumes_there=
 printf '%s\\n' "$planned" | while IFS= read -r name; do
 if printf '%s\\n' "$volumes_there" | grep -qxF -e "$name"; then printf 'stays\\tvolume\\tkept\\t\\t%s\\n' "$name"
 else printf 'volume\\t%s\\n' "$name"

@@ -24,7 +24,7 @@ const staged = (options?: Parameters<typeof scene>[0]) =>
       does: (action: StackAction) =>
         Effect.provide(executeStackAction(action, { serverId: "1", remotePath }), stage.berth),
       /** Recovers an action as a restarted service does; it began now unless given. */
-      reconciled: (action: StackAction, since = Date.now()) =>
+      reconciled: (action: StackAction, since = Date.now(), volumes = false) =>
         Effect.gen(function*() {
           const run = yield* newestRun
           const step = {
@@ -35,7 +35,7 @@ const staged = (options?: Parameters<typeof scene>[0]) =>
             endedAt: null
           } as const
           const left = { ...run, kind: "stack", startedAt: new Date(since).toISOString(), steps: [step] } as const
-          return yield* reconcileStack({ server, remotePath }, { action, volumes: false }, left)
+          return yield* reconcileStack({ server, remotePath }, { action, volumes }, left)
         }).pipe(Effect.provide(stage.berth), Effect.provide(StepsLive))
     }
   })
@@ -77,6 +77,9 @@ describe.each(shells)("what is done to a stack when the service ends, in $name",
           message:
             "Removed ~/containers/shop on \"Main\" while the service was started again. Its volumes and data/ stay."
         })
+        expect((yield* reconciled("remove", Date.now(), true)).message).toMatch(
+          / Its volumes were to go too: docker volume ls shows what is left of them\. data\/ stays\.$/
+        )
         expect(yield* Effect.flip(reconciled("stop"))).toMatchObject({ _tag: "StackMissing" })
       }),
     60_000 * patience
