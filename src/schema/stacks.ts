@@ -75,7 +75,7 @@ export interface StackRemovalPlan extends Schema.Schema.Type<typeof StackRemoval
 
 /** Number of entries that were cut off a list of the plan. */
 export const countOmitted = ({ omitted }: Pick<StackRemovalPlan, "omitted">, list: string): number =>
-  omitted.reduce((sum, cut) => cut.list === list ? sum + cut.number : sum, 0)
+  omitted.reduce((sum, each) => each.list === list ? sum + each.number : sum, 0)
 
 /** Result of an action on a stack. */
 export const StackResult = Schema.Struct({

@@ -97,7 +97,9 @@ const refuseLinks = async (file: string): Promise<void> => {
   if (directory === ".") return
   await refuseLinks(directory)
   const found = await lstat(directory).catch(() => undefined)
-  if (found?.isSymbolicLink() === true) throw new Error(`${directory} is a link, and Berth follows none there`)
+  if (found?.isSymbolicLink() === true) {
+    throw new Error(`${directory} is a link, and Berth follows none there. Put a directory in its place`)
+  }
 }
 
 /** Creates a file; never replaces one. */

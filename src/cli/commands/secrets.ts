@@ -1,4 +1,5 @@
 import { Effect, Option, Redacted } from "effect"
+import { join } from "node:path"
 import { Berth } from "../../client/Berth.ts"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
 import { describeUndeclaredSecret, type ProjectSecrets } from "../../schema/secrets.ts"
@@ -81,7 +82,8 @@ const setCommand = defineServiceCommand(
     )).value.secrets.map(({ name }) => name)
     if (!declared.includes(input.name)) {
       const reason = describeUndeclaredSecret(input.name, declared)
-      return yield* new Failed(new ProjectFileInvalid({ file: `${projectPath}/${containerConfigName}`, reason }))
+      const { message } = new ProjectFileInvalid({ file: join(projectPath, containerConfigName), reason })
+      return yield* new Failed({ message })
     }
     const value = yield* askSecretly(`Value of ${escapeInline(input.name)}:`)
     if (Redacted.value(value) === "") return yield* new Failed({ message: "The value is empty: nothing was changed" })
