@@ -29,8 +29,7 @@ const gateTests = (name: string, command: ReadonlyArray<string>): Piece => ({
 })
 
 const typecheck = (project: string): Piece => ({
-  ...check("typecheck"),
-  name: `typecheck: ${project}`,
+  ...check(`typecheck: ${project}`),
   command: ["npx", "tsc", "--noEmit", "-p", project]
 })
 

@@ -57,6 +57,14 @@ describe("the pieces", () => {
     expect(partly.filter((file) => !thorough.some((piece) => isTakenBy(piece, file)))).toEqual([])
   })
 
+  it("check the types of what `npm run typecheck` does", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8"))
+    const commands = gate.filter(({ name }) => name.startsWith("typecheck: ")).map(({ command }) =>
+      command.slice(1).join(" ")
+    )
+    expect(scripts.typecheck).toBe(commands.join(" && "))
+  })
+
   it("name no file that is not there", () => {
     const taken = (piece: Piece, path: string) => files.some((file) => file.includes(path) && isTakenBy(piece, file))
     const idle = withVitest.flatMap((piece) => read(piece).paths.filter((path) => !taken(piece, path)))

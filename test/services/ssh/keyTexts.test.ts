@@ -24,7 +24,9 @@ const usable = [openSsh, pem].flatMap((key) => [
   key.replaceAll("\n", "\r\n"),
   key.trim().replaceAll("\n", "\\n"),
   inBase64(key),
-  inBase64(key).replaceAll(/(.{76})/g, "$1\n")
+  inBase64(key).replaceAll(/(.{76})/g, "$1\n"),
+  // The last line of a key has any length.
+  `${inBase64(key).slice(0, -24).replaceAll(/(.{76})/g, "$1\n")}\n${inBase64(key).slice(-24)}`
 ])
 const broken = [
   ...[openSsh, pem].map((key) => key.slice(0, -80)),
