@@ -187,7 +187,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ),
   ofReal(
     "deploys",
-    ...["deploy/deploy", "deploy/plan", "deploy/send", "pull/", "compare/", "projects/environments", "secrets/"]
+    ...["deploy/deploy", "deploy/plan", "deploy/send", "pull/", "compare/", "projects/files/environments", "secrets/"]
       .map((name) => `test/pipelines/${name}`),
     "test/remote/"
   ),

@@ -14,7 +14,6 @@ import { hasRollbackChanges, type RollbackPlan } from "../schema/releases.ts"
 import { computeRunVerdict } from "../schema/runs.ts"
 import { type DeployedTarget, outcomeWords, type PlannedTarget, type TargetsPlan } from "../schema/targets.ts"
 import { withShortWords } from "../schema/words.ts"
-import { followRun, suggestFollowing } from "./followRun.ts"
 import { suggestCommand } from "./options.ts"
 import {
   confirmChange,
@@ -30,7 +29,7 @@ import {
 } from "./output.ts"
 import { choiceOption, flagOption, textOption } from "./parse.ts"
 import { formatDeployPlan } from "./plans.ts"
-import { formatRunLabel } from "./runView.ts"
+import { followRun, formatRunLabel, suggestFollowing } from "./runView.ts"
 import { pickEnvironment } from "./stackLocation.ts"
 
 /** Options of a deploy or rollback for continuous integration. */

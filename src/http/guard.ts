@@ -18,16 +18,26 @@ import { quoteInput } from "../schema/words.ts"
 import {
   anonymousCaller,
   type Caller,
+  type CallerRole,
   CurrentCaller,
+  hasKeptRights,
+  isKnown,
   type KnownCaller,
   limitToReading,
-  makeLocalCaller
+  makeLocalCaller,
+  mayChange
 } from "../services/access/Caller.ts"
-import { hasKeptRights, isKnown, isOpen, mayCall } from "../services/access/rights.ts"
 import { digestSecret, type SessionOwner, Sessions } from "../services/Sessions.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { challengeHeader, computeProof, PrivateToken, proofHeader } from "../services/state/discovery.ts"
-import { Allowed, ApiError, collectRequiredAccess, orApiError, resolveRequiredAccess } from "./api/annotations.ts"
+import {
+  type Access,
+  Allowed,
+  ApiError,
+  collectRequiredAccess,
+  orApiError,
+  resolveRequiredAccess
+} from "./api/annotations.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { describeBodyTooLong, maxBodyBytes, maxUnknownBodyBytes, withBoundedJson, withBoundedText } from "./body.ts"
 import { isLoopback } from "./listen.ts"
@@ -44,6 +54,15 @@ const digest = (text: string) => createHash("sha256").update(text).digest()
  */
 export const isSameSecret = (given: string, secret: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(given), digest(Redacted.value(secret)))
+
+/** True when an endpoint is open to every caller, at least without query parameters. */
+const isOpen = (access: Access): boolean => access === "anyone" || access === "anyone without parameters"
+
+/** True when a role may send a request to an endpoint of this access. */
+const mayCall = (role: CallerRole, access: Access, { hasQuery }: { readonly hasQuery: boolean }): boolean => {
+  if (isOpen(access) && (access === "anyone" || !hasQuery)) return true
+  return access === "operator" ? mayChange(role) : isKnown(role)
+}
 
 /** Tokens that authenticate callers. */
 interface AccessTokens {

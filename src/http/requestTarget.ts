@@ -1,10 +1,9 @@
 import { HttpApi, HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Either, Option } from "effect"
 import { cut, findNearest, withShortWords } from "../schema/words.ts"
-import type { Access } from "../services/access/rights.ts"
-import { redactText, scrubSecrets } from "../services/masking.ts"
-import { Settings } from "../services/settings/Settings.ts"
-import { ApiError, collectRequiredAccess, resolveRequiredAccess } from "./api/annotations.ts"
+import { redactText } from "../services/masking.ts"
+import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
+import { type Access, ApiError, collectRequiredAccess, resolveRequiredAccess } from "./api/annotations.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 
 /** Path with invalid percent-encoding, which no route can match. */

@@ -1,7 +1,7 @@
 /** The programs that endpoints call and that scripts need. They run over the services. */
 export { adopt } from "../pipelines/adopt.ts"
 export { adoptStack } from "../pipelines/adoption/adoptStack.ts"
-export { listServerStacks } from "../pipelines/adoption/serverStacks.ts"
+export { listServerStacks, scan } from "../pipelines/adoption/serverStacks.ts"
 export {
   createApplication,
   findApplication,
@@ -34,7 +34,6 @@ export { addRoute, listRoutes, planRoute, removeRoute } from "../pipelines/route
 export { getRun, keepRecoveringRuns, listRuns, recoverRuns, watchRun } from "../pipelines/runs.ts"
 export { changeProjectRecipients, checkSecrets, listSecrets, setSecret } from "../pipelines/secrets/projectSecrets.ts"
 export { followLogs, followProjects, logs, type LogsQuery } from "../pipelines/servers/logs.ts"
-export { scan } from "../pipelines/servers/scan.ts"
 export {
   listContainers,
   type Place,

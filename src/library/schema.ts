@@ -5,6 +5,8 @@ export {
   type AppEnv,
   CreateApp,
   CreateEnv,
+  Disclosed,
+  type DisclosedDefinition,
   EntryExists,
   EnvVarBody,
   Hop,
@@ -27,19 +29,19 @@ export {
   Verification
 } from "../schema/applications.ts"
 export {
+  Backup,
   BackupFailed,
   BackupNotFound,
   BackupUnreadable,
   NothingToBackUp,
+  PlannedBackup,
   ReleaseHasNoBackup,
+  RestorePlan,
   RestorePlanMoved
-} from "../schema/backupFailures.ts"
-export { Backup, PlannedBackup, RestorePlan } from "../schema/backups.ts"
+} from "../schema/backups.ts"
 export {
   BodyRefused,
   type ConcurrencyLimit,
-  Disclosed,
-  type DisclosedDefinition,
   DurationText,
   LocalPathInvalid,
   PathSegmentRefused,
@@ -284,7 +286,6 @@ export {
   SetSecretRequest
 } from "../schema/secrets.ts"
 export {
-  type Credentials,
   Fingerprint,
   HostKeyTaken,
   type JumpHost,
@@ -295,7 +296,6 @@ export {
   RemotePathInvalid,
   RemotePathText,
   Server,
-  type ServerAccess,
   ServerAmbiguous,
   ServerCheck,
   type ServerFields,
@@ -340,6 +340,7 @@ export {
 export {
   AuthenticationFailed,
   ConnectionLost,
+  type Credentials,
   HostKeyChanged,
   JumpRefused,
   LoginShellFailed,
@@ -349,6 +350,7 @@ export {
   RemoteOutputTooLong,
   RemoteSilent,
   RemoteTimeout,
+  type ServerAccess,
   ServerUnreachable,
   SshDefaults,
   SshDefaultsQuery,

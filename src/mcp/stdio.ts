@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
-import { mayChange } from "../services/access/rights.ts"
+import { mayChange } from "../services/access/Caller.ts"
 import { makeRunAgentRequest } from "./requests.ts"
 import { buildOffer } from "./server.ts"
 

@@ -4,12 +4,12 @@ import {
   type Adoption,
   type AdoptRequest,
   type AppEnv,
+  Disclosed,
   EntryExists,
   NotDeclarable,
   type PlatformFailure,
   type PlatformRecord
 } from "../schema/applications.ts"
-import { Disclosed } from "../schema/basics.ts"
 import { BuildPack, declaredFields, RepositoryWord } from "../schema/declaredFields.ts"
 import { platformFileName, type ProjectFileInvalid } from "../schema/projects.ts"
 import { Domain } from "../schema/routes.ts"
@@ -39,7 +39,7 @@ import {
   readPlatformFile
 } from "./applications/platformFile.ts"
 import { buildDeclaredValues } from "./drift.ts"
-import { readOwnFile, refuseLink, writeOwnFile } from "./projects/ownFiles.ts"
+import { readOwnFile, refuseLink, writeOwnFile } from "./projects/paths.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "./projects/programs.ts"
 
 /** Defaults that an entry leaves out: the settings' owner and the directory's name. */

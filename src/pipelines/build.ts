@@ -10,22 +10,26 @@ import {
   shellScriptName
 } from "../schema/projects.ts"
 import type { RunFailure } from "../schema/runs.ts"
-import type { ServerAccess } from "../schema/servers.ts"
-import type { RemoteCommandFailed, SshError } from "../schema/ssh.ts"
+import type { RemoteCommandFailed, ServerAccess, SshError } from "../schema/ssh.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type LocalExit, LocalProcesses, ProgramNotFound } from "../services/local/LocalProcesses.ts"
 import { type FileLocked, makeBuildLock } from "../services/locks/Locks.ts"
-import { scrubSecrets } from "../services/masking.ts"
 import { emitOutput } from "../services/runs/events.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
-import { findServerBuilders, type ServerBuilder } from "./build/builder.ts"
+import { findServerBuilders, type ServerBuilder } from "./build/buildAtServer.ts"
 import { buildImages, buildOutputLimit, type ImagesBuilt } from "./build/buildImages.ts"
 import { findBuildSections } from "./projects/composeBuilds.ts"
-import { readProjectConfig } from "./projects/environments.ts"
-import { findComposeFile, findFirstNamed, findNewestTar, findProjectFiles, readProjectText } from "./projects/files.ts"
+import {
+  findComposeFile,
+  findFirstNamed,
+  findNewestTar,
+  findProjectFiles,
+  readProjectConfig,
+  readProjectText
+} from "./projects/files.ts"
 import { type DirectoryRefused, requireTrust, resolveProjectDirectory } from "./projects/programs.ts"
 
 // Only for PowerShell; other shells take these flags for scripts.

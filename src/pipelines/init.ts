@@ -27,14 +27,17 @@ import type { Platform } from "../services/platform/Platform.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { firstPort, portEvidence } from "./ports.ts"
-import { resolveServer } from "./projects/deployFiles.ts"
-import { resolveRemotePath } from "./projects/environments.ts"
-import { findFirstNamed, findProjectFiles, readContainerConfig, readProjectText } from "./projects/files.ts"
+import {
+  findFirstNamed,
+  findProjectFiles,
+  readContainerConfig,
+  readProjectText,
+  resolveRemotePath
+} from "./projects/files.ts"
 import { interpolate, parseEnv } from "./projects/interpolate.ts"
-import { writeOwnFile } from "./projects/ownFiles.ts"
-import { normalizeRelativeName } from "./projects/paths.ts"
+import { normalizeRelativeName, writeOwnFile } from "./projects/paths.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "./projects/programs.ts"
-import { inspectProject } from "./projects/projects.ts"
+import { inspectProject, resolveServer } from "./projects/projects.ts"
 
 /** Values for the templates of a project's files. */
 export interface NewDeployment {

@@ -6,10 +6,9 @@ import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { readPlatformFile } from "./applications/platformFile.ts"
 import { readChosenComposeFile } from "./projects/compose.ts"
-import { resolveServer } from "./projects/deployFiles.ts"
 import { toFileProblem } from "./projects/files.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "./projects/programs.ts"
-import { inspectProject, redactProject } from "./projects/projects.ts"
+import { inspectProject, redactProject, resolveServer } from "./projects/projects.ts"
 
 /** Reads the deployable contents of one directory, with every problem in its files. */
 export const readProject = Effect.fn("readProject")(function*(

@@ -1,4 +1,4 @@
-import { digestLength } from "../services/keyedDigest.ts"
+import { digestLength } from "../services/settings/Settings.ts"
 
 /** Value that a plan depends on, as JSON, and its description; secrets have none. */
 export interface Fact {

@@ -1,6 +1,7 @@
 import type { Path } from "@effect/platform"
 import { Array, Data, Effect, Either, Option, Order } from "effect"
 import {
+  Disclosed,
   type PlatformFailure,
   type PlatformRecord,
   PlatformRefused,
@@ -8,20 +9,17 @@ import {
   type RemovalRequest,
   type Removed
 } from "../schema/applications.ts"
-import { Disclosed } from "../schema/basics.ts"
 import { platformFileName } from "../schema/projects.ts"
 import type { SettingsError } from "../schema/settings.ts"
 import { type ChangelogEntry, PlanMoved } from "../schema/upsert.ts"
 import type { Repository } from "../schema/webhooks.ts"
 import { quoteInput } from "../schema/words.ts"
 import { GitHost } from "../services/githost.ts"
-import { keyedDigest } from "../services/keyedDigest.ts"
 import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, Locks, makeApplicationLock } from "../services/locks/Locks.ts"
-import { scrubSecrets } from "../services/masking.ts"
 import { Platform } from "../services/platform/Platform.ts"
 import { uncancellable } from "../services/runs/Steps.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { keyedDigest, scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../services/upstream/Upstream.ts"
 import { findHostPort } from "./applications/applications.ts"

@@ -1,8 +1,7 @@
 import { Clock, Deferred, Effect, Either, Option, Ref, type Scope, SynchronizedRef } from "effect"
 import { parseSample, sampleCommand, sampleExit } from "../remote/sample.ts"
 import { keptMinutes, sampleSeconds, type StatsPoint } from "../schema/usage.ts"
-import { scrubSecrets } from "../services/masking.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import { makeCommandFailed, Ssh } from "../services/ssh/Ssh.ts"
 import { describeDockerRefusal } from "./servers/servers.ts"
 

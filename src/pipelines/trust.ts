@@ -13,12 +13,11 @@ import {
   type TrustRequest
 } from "../schema/trust.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
-import { keyedDigest } from "../services/keyedDigest.ts"
 import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import type { FileLocked } from "../services/locks/Locks.ts"
 import { formatTrustedName, type KeepTrust, ProjectTrust } from "../services/ProjectTrust.ts"
 import { Runs } from "../services/runs/Runs.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { keyedDigest, Settings } from "../services/settings/Settings.ts"
 import { isOutside, resolveReal } from "./projects/paths.ts"
 import {
   type DirectoryRefused,

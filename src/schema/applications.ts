@@ -1,9 +1,23 @@
-import { Schema, Struct } from "effect"
-import { type Disclosed, PlanHash, type Unsendable } from "./basics.ts"
+import { Data, Schema, Struct } from "effect"
+import { PlanHash, type Unsendable } from "./basics.ts"
 import { declaredFields, exposedPorts, publishDefaults } from "./declaredFields.ts"
 import { DriftUnknown, RawEntry } from "./upsert.ts"
 import { field, flag, number, strictBody, text, texts } from "./validation.ts"
 import { cut, quoteInput } from "./words.ts"
+
+/**
+ * Value that its owner may not disclose: known, hidden from the requesting token, or absent. Hidden must never be
+ * treated as absent.
+ */
+export type Disclosed<A> = Data.TaggedEnum<{
+  Known: { readonly value: A }
+  Hidden: { readonly reason: string }
+  Absent: {}
+}>
+export interface DisclosedDefinition extends Data.TaggedEnum.WithGenerics<1> {
+  readonly taggedEnum: Disclosed<this["A"]>
+}
+export const Disclosed = Data.taggedEnum<DisclosedDefinition>()
 
 type DeclaredFields = typeof declaredFields
 type Column = NonNullable<DeclaredFields[keyof DeclaredFields]["record"]>

@@ -1,8 +1,87 @@
-import { Schema } from "effect"
-import { PlanHash } from "./basics.ts"
+import { Duration, Schema } from "effect"
+import { describeMovedFacts, DurationText, HookCommand, PlanHash } from "./basics.ts"
 import { confirmField, plannedEnvironment, stackPlace } from "./environments.ts"
 import { field, flag, number, strictBody, text, textOrNull, texts } from "./validation.ts"
-import { formatBytes } from "./words.ts"
+import { appendSentence, cut, formatBytes, quoteInput } from "./words.ts"
+
+/** Databases whose dump and restore are written out. */
+export const BackupKind = Schema.Literal("postgres", "mysql", "mariadb", "mongo", "redis", "sqlite")
+export type BackupKind = typeof BackupKind.Type
+
+/** Name of an item, which becomes part of a file's name. */
+const BackupItemName = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, {
+    message: () => "must be a name of up to 63 letters, digits, hyphens and underscores"
+  })
+)
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+/** Name of a service or a volume, as compose allows it. */
+const ComposeName = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, { message: () => "must be a name of the compose file" })
+)
+/** Absolute path of a file in a container. */
+const isFilePath = (path: string) =>
+  // oxlint-disable-next-line no-control-regex
+  path.length <= 1024 && /^\/[^\u0000-\u001f\u007f]*[^\u0000-\u001f\u007f/]$/.test(path) &&
+  !path.split("/").some((part) => part === "." || part === "..")
+const FileInContainer = Schema.String.pipe(
+  Schema.filter((path) => isFilePath(path) || "must be the absolute path of a file in the container, without \"..\"")
+)
+
+const shapes = "needs one of: kind and service; volume; service, dump and restore"
+
+/** Something that a backup keeps: a database, a volume, or what two commands of a service write and read. */
+const BackupItem = Schema.Struct({
+  kind: optional(BackupKind),
+  service: optional(ComposeName),
+  path: optional(FileInContainer),
+  volume: optional(ComposeName),
+  dump: optional(HookCommand),
+  restore: optional(HookCommand),
+  stop: optional(Schema.Array(ComposeName).pipe(Schema.maxItems(50))),
+  allowEmpty: optional(Schema.Boolean)
+}).pipe(
+  Schema.filter(({ dump, kind, path, restore, service, stop, volume }) => {
+    const has = (value: unknown) => value !== undefined && value !== null
+    const given = [has(kind), has(service), has(volume), has(dump), has(restore)].map((is) => is ? "1" : "0").join("")
+    if (!["11000", "00100", "01011"].includes(given)) return shapes
+    if ((kind === "sqlite") !== has(path)) return "needs path, the database's file in the container, for sqlite alone"
+    return !has(service) || !stop?.includes(service ?? "") || "must not stop the service that it is dumped in"
+  })
+)
+export interface BackupItem extends Schema.Schema.Type<typeof BackupItem> {}
+
+const mostItems = 20
+
+const shortestEvery = Duration.minutes(10)
+const longestEvery = Duration.days(365)
+
+/** Interval of scheduled backups. */
+const BackupInterval = DurationText.pipe(
+  Schema.filter((every) =>
+    Duration.between(every, { minimum: shortestEvery, maximum: longestEvery }) ||
+    "must be between 10 minutes and 365 days"
+  )
+)
+
+/** `backups` of `container.json`. */
+export const BackupConfig = Schema.Struct({
+  beforeDeploy: optional(Schema.Boolean),
+  keep: optional(
+    Schema.Number.pipe(Schema.int(), Schema.between(1, 1000)).annotations({
+      message: () => ({ message: "must be a whole number from 1 to 1000", override: true })
+    })
+  ),
+  every: optional(BackupInterval),
+  items: Schema.Record({ key: BackupItemName, value: BackupItem }).pipe(
+    Schema.filter((items) => {
+      const count = Object.keys(items).length
+      return (count > 0 && count <= mostItems) || `must name from 1 to ${mostItems} items`
+    })
+  )
+})
+export interface BackupConfig extends Schema.Schema.Type<typeof BackupConfig> {}
 
 const chosenItems = Schema.optional(Schema.NullOr(Schema.Array(Schema.String))).annotations({
   description: "Names of items; all of them when absent."
@@ -135,3 +214,87 @@ export const RestoreResult = Schema.Struct({
   message: text("Outcome in words.")
 }).annotations({ identifier: "RestoreResult" })
 export interface RestoreResult extends Schema.Schema.Type<typeof RestoreResult> {}
+
+/** A backup or a restore failed. */
+export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
+  program: Schema.Literal("Backup", "Restore"),
+  remotePath: Schema.String,
+  server: Schema.String,
+  reason: Schema.String,
+  /** State of the server, as a sentence without its full stop. */
+  state: Schema.String,
+  status: Schema.optionalWith(Schema.Number, { default: () => 502 })
+}) {
+  override get message() {
+    const place = `${cut(this.remotePath)} on "${this.server}"`
+    return appendSentence(`${this.program} of ${place} failed: ${this.reason.replace(/\.$/, "")}`, this.state)
+  }
+}
+
+/** The stack does not say what a backup keeps. */
+export class NothingToBackUp extends Schema.TaggedError<NothingToBackUp>()("NothingToBackUp", {
+  remotePath: Schema.String,
+  server: Schema.String
+}) {
+  readonly status = 422
+  override get message() {
+    return `The stack at ${cut(this.remotePath)} on "${this.server}" names nothing to back up, and nothing was done: ` +
+      "add \"backups\" to container.json and deploy it once"
+  }
+}
+
+const mostNamed = 20
+
+/** There is no backup, or no item of it, with this name. */
+export class BackupNotFound extends Schema.TaggedError<BackupNotFound>()("BackupNotFound", {
+  what: Schema.Literal("backup", "item"),
+  wanted: Schema.String,
+  place: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {
+  readonly status = 404
+  override get message() {
+    const known = this.known.length === 0 ? "There are none" : `Known: ${this.known.slice(0, mostNamed).join(", ")}`
+    return `There is no ${this.what} ${quoteInput(this.wanted)} in ${cut(this.place)}. ${known}. Nothing was changed`
+  }
+}
+
+/** No backup was taken while a release ran, so a rollback to it cannot bring its data. */
+export class ReleaseHasNoBackup extends Schema.TaggedError<ReleaseHasNoBackup>()("ReleaseHasNoBackup", {
+  release: Schema.String,
+  place: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {
+  readonly status = 404
+  override get message() {
+    const known = this.known.length === 0 ? "There are none" : `Known: ${this.known.slice(0, mostNamed).join(", ")}`
+    return `No backup of ${cut(this.place)} was taken while release ${cut(this.release)} ran, so it has no data to ` +
+      `bring back. ${known}. Nothing was changed`
+  }
+}
+
+/** The backup was taken by another version, so what its items were is unknown. */
+export class BackupUnreadable extends Schema.TaggedError<BackupUnreadable>()("BackupUnreadable", {
+  backup: Schema.String,
+  place: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `Backup ${cut(this.backup)} of ${
+      cut(this.place)
+    } does not say what its items are in words of this Berth, and ` +
+      `nothing was changed: its files are in .berth/backups/${cut(this.backup)} there`
+  }
+}
+
+/** A fact has changed since the plan was made. */
+export class RestorePlanMoved extends Schema.TaggedError<RestorePlanMoved>()("RestorePlanMoved", {
+  remotePath: Schema.String,
+  server: Schema.String,
+  moved: Schema.Array(Schema.String)
+}) {
+  readonly status = 409
+  override get message() {
+    return describeMovedFacts(`The plan of a restore of ${cut(this.remotePath)} on "${this.server}"`, this.moved)
+  }
+}

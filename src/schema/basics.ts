@@ -1,4 +1,4 @@
-import { Data, Duration, Option, ParseResult, Schema } from "effect"
+import { Duration, Option, ParseResult, Schema } from "effect"
 import { cut, quoteInput } from "./words.ts"
 
 /**
@@ -21,20 +21,6 @@ export const limits = {
   /** Anchors and aliases in YAML. */
   yamlAliases: 1_000
 } as const
-
-/**
- * Value that its owner may not disclose: known, hidden from the requesting token, or absent. Hidden must never be
- * treated as absent.
- */
-export type Disclosed<A> = Data.TaggedEnum<{
-  Known: { readonly value: A }
-  Hidden: { readonly reason: string }
-  Absent: {}
-}>
-export interface DisclosedDefinition extends Data.TaggedEnum.WithGenerics<1> {
-  readonly taggedEnum: Disclosed<this["A"]>
-}
-export const Disclosed = Data.taggedEnum<DisclosedDefinition>()
 
 const reasonOf = (written: string | number): string =>
   typeof written === "number" || /^\s*[\d.]{1,20}\s*$/.test(written)
@@ -319,3 +305,22 @@ export const capacity = {
   /** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
   followers: { each: 8, all: 16 } satisfies ConcurrencyLimit
 } as const
+
+/** Maximum number of words of a command. */
+const mostArguments = 100
+
+/** Argument of a command; sent as a line, so that control characters are refused. */
+const Argument = Schema.String.pipe(
+  Schema.filter((text) =>
+    // oxlint-disable-next-line no-control-regex
+    (!/[\u0000-\u001f\u007f]/.test(text) && text.length <= 4_096) ||
+    "must be a line of up to 4096 characters without control characters"
+  )
+)
+
+/** Program with its arguments, executed without a shell. */
+export const HookCommand = Schema.NonEmptyArray(Argument).pipe(
+  Schema.filter((words) =>
+    (words[0] !== "" && words.length <= mostArguments) || "must begin with a program, and have up to 100 items"
+  )
+).annotations({ identifier: "HookCommand" })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { PlannedBackup } from "./backups.ts"
-import { describeMovedFacts, DurationText, PlanHash } from "./basics.ts"
+import { describeMovedFacts, DurationText, HookCommand, PlanHash } from "./basics.ts"
 import { confirmField, plannedEnvironment, projectPlace, stackPlace } from "./environments.ts"
 import { PlannedSecret } from "./secrets.ts"
 import { ProjectProgram } from "./trust.ts"
@@ -162,24 +162,7 @@ export class DeployLocked extends Schema.TaggedError<DeployLocked>()("DeployLock
   }
 }
 
-const mostArguments = 100
 const mostCommands = 20
-
-/** Argument of a command; sent as a line, so that control characters are refused. */
-const Argument = Schema.String.pipe(
-  Schema.filter((text) =>
-    // oxlint-disable-next-line no-control-regex
-    (!/[\u0000-\u001f\u007f]/.test(text) && text.length <= 4_096) ||
-    "must be a line of up to 4096 characters without control characters"
-  )
-)
-
-/** Program with its arguments, executed without a shell. */
-export const HookCommand = Schema.NonEmptyArray(Argument).pipe(
-  Schema.filter((words) =>
-    (words[0] !== "" && words.length <= mostArguments) || "must begin with a program, and have up to 100 items"
-  )
-).annotations({ identifier: "HookCommand" })
 
 const LocalCommands = Schema.Array(HookCommand).pipe(Schema.maxItems(mostCommands))
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))

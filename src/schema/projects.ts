@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { BackupConfig } from "./backupConfig.ts"
+import { BackupConfig } from "./backups.ts"
 import { DurationText } from "./basics.ts"
 import { BuildFirst, DeployHooks, OnUnhealthy, PullPolicy } from "./deploys.ts"
 import { environmentField, EnvironmentName, mostEnvironments } from "./environments.ts"

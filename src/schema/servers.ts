@@ -1,4 +1,4 @@
-import { Either, type Redacted, Schema } from "effect"
+import { Either, Schema } from "effect"
 import { field, flag, strictBody, text, textOrNull } from "./validation.ts"
 import { cut, findNearest, quoteInput } from "./words.ts"
 
@@ -154,24 +154,6 @@ export const ServerInput = Schema.Struct({
   })
 }).annotations({ identifier: "ServerInput", ...strictBody })
 export interface ServerInput extends Schema.Schema.Type<typeof ServerInput> {}
-
-/** Credentials for a server. `privateKey` is an absolute local path. */
-export interface Credentials {
-  readonly password?: Redacted.Redacted
-  readonly sudoPassword?: Redacted.Redacted
-  readonly privateKey?: string
-  /** Text of a private key, which the settings resolve from a reference in place of its file. */
-  readonly keyText?: Redacted.Redacted
-  readonly passphrase?: Redacted.Redacted
-  readonly agent?: boolean
-}
-
-/** A stored server together with its resolved credentials. */
-export interface ServerAccess extends Server {
-  readonly credentials: Credentials
-  /** Jump host of its connection, which may itself have a jump host. */
-  readonly via?: ServerAccess
-}
 
 const mostNamed = 20
 

@@ -1,7 +1,25 @@
-import { Schema } from "effect"
-import { usualSshPort } from "./servers.ts"
+import { type Redacted, Schema } from "effect"
+import { type Server, usualSshPort } from "./servers.ts"
 import { number, strictQuery, text, textOrNull, texts } from "./validation.ts"
 import { cut } from "./words.ts"
+
+/** Credentials for a server. `privateKey` is an absolute local path. */
+export interface Credentials {
+  readonly password?: Redacted.Redacted
+  readonly sudoPassword?: Redacted.Redacted
+  readonly privateKey?: string
+  /** Text of a private key, which the settings resolve from a reference in place of its file. */
+  readonly keyText?: Redacted.Redacted
+  readonly passphrase?: Redacted.Redacted
+  readonly agent?: boolean
+}
+
+/** A stored server together with its resolved credentials. */
+export interface ServerAccess extends Server {
+  readonly credentials: Credentials
+  /** Jump host of its connection, which may itself have a jump host. */
+  readonly via?: ServerAccess
+}
 
 const where = { server: Schema.String, host: Schema.String, port: Schema.Number }
 

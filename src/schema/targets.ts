@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ContainerPlan, ContainerPlanRequest } from "./deploys.ts"
 import { confirmField, environmentField, plannedEnvironment } from "./environments.ts"
-import { mostTargets } from "./projects.ts"
+import { type LocalProject, mostTargets, type ProjectTarget } from "./projects.ts"
 import type { Run } from "./runs.ts"
 import {
   field,
@@ -153,3 +153,44 @@ export const outcomeWords: Readonly<Record<TargetOutcome, string>> = {
   cancelled: "cancelled",
   notTried: "not tried"
 }
+
+/** A place that a project is deployed to, with the environment that it is. */
+export interface DeployPlace extends ProjectTarget {
+  readonly environment?: string
+}
+
+type PlacedProject = Pick<LocalProject, "environment" | "environments" | "remotePath" | "serverId" | "targets">
+
+/** True if two places are the same, as they are written. */
+const isSamePlace = (one: ProjectTarget, other: ProjectTarget): boolean =>
+  one.serverId === other.serverId && one.remotePath === other.remotePath
+
+/** Places that a project is deployed to, in their order: those of the file, then those of its environments. */
+export const listDeployPlaces = (
+  { environment, environments = [], remotePath, serverId, targets }: PlacedProject
+): ReadonlyArray<DeployPlace> => {
+  const named = environments.flatMap(({ name, targets }) =>
+    targets.map((place): DeployPlace => ({ ...place, environment: name }))
+  )
+  const own = environment !== undefined
+    ? []
+    : targets ?? (serverId === null ? [] : [{ serverId, remotePath }])
+  return [...own.filter((place) => !named.some((other) => isSamePlace(other, place))), ...named]
+}
+
+/** Narrows a project to one of its places, with the targets of the environment that it is. */
+export const narrowToPlace = (project: LocalProject, place: DeployPlace): LocalProject => {
+  const { environment, remotePath, serverId } = place
+  if (environment === undefined) return { ...project, serverId, remotePath }
+  const { targets: _, ...others } = project
+  const among = project.environments?.find(({ name }) => name === environment)?.targets ?? []
+  return { ...others, serverId, remotePath, environment, ...among.length > 1 ? { targets: among } : {} }
+}
+
+/** Name of the protected environment that a place of a project is; undefined for any other place. */
+export const findProtectedEnvironment = (
+  { environments = [] }: Pick<LocalProject, "environments">,
+  place: ProjectTarget
+): string | undefined =>
+  environments.find((each) => each.protected === true && each.targets.some((target) => isSamePlace(target, place)))
+    ?.name

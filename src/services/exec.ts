@@ -8,8 +8,7 @@ import {
   ExecRefused,
   type TerminalSize
 } from "../schema/exec.ts"
-import type { ServerAccess } from "../schema/servers.ts"
-import type { ConnectionLost, LoginShellFailed, SshError } from "../schema/ssh.ts"
+import type { ConnectionLost, LoginShellFailed, ServerAccess, SshError } from "../schema/ssh.ts"
 import { type RemoteCommand, Ssh } from "./ssh/Ssh.ts"
 
 /** Maximum number of bytes waiting for the command, before the last accepted input. */

@@ -1,7 +1,6 @@
-import { Effect, Encoding, Predicate, Redacted } from "effect"
-import type { ServerAccess } from "../schema/servers.ts"
+import { Encoding, Predicate, Redacted } from "effect"
+import type { ServerAccess } from "../schema/ssh.ts"
 import { mask } from "../schema/words.ts"
-import { Settings } from "./settings/Settings.ts"
 
 const unmistakable =
   /secret|passw(?:or)?d|passphrase|token|credential|authori[sz]ation|api_?key|private_?key|cookie|basic_?auth/i
@@ -194,22 +193,6 @@ export const listServerSecrets = (
   [credentials.password, credentials.sudoPassword, credentials.passphrase].flatMap((secret) =>
     secret === undefined ? [] : [secret]
   )
-
-/** Secrets that the settings currently hold; a secret that cannot be read is not in use. */
-export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never, Settings> = Effect.flatMap(
-  Settings,
-  ({ secrets }) => secrets
-)
-
-/** Removes the secrets in use from foreign text; set `cut` when its beginning is missing. */
-export const scrubSecrets = (
-  text: string,
-  options?: { readonly cut?: boolean }
-): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubText(text, secrets, options))
-
-/** Logs a warning with foreign text, without the secrets in use. */
-export const logScrubbedWarning = (text: string): Effect.Effect<void, never, Settings> =>
-  Effect.flatMap(scrubSecrets(text), (words) => Effect.logWarning(words))
 
 /** User and password of an address. A user alone may be a token, except `git`, the user of every SSH address. */
 const userInfo = /(:\/\/)([^/\s@]{1,4096})@/g

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Effect, Layer, Option, Redacted, Ref } from "effect"
-import type { ServerAccess } from "../schema/servers.ts"
 import { secretSettings, SettingMissing, type SettingName, type SettingValue } from "../schema/settings.ts"
+import type { ServerAccess } from "../schema/ssh.ts"
 import { parseSettingsDocument } from "../services/settings/document.ts"
 import { Settings, type SettingValues } from "../services/settings/Settings.ts"
 import type { Edited, SettingsStore, Snapshot } from "../services/settings/SettingsFile.ts"

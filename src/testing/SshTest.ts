@@ -1,7 +1,12 @@
 import { Context, Effect, Either, Layer, Ref, Stream } from "effect"
 import { proxyExit, readProxyFile, writeProxyFile } from "../remote/proxy.ts"
-import type { ServerAccess } from "../schema/servers.ts"
-import { ConnectionLost, RemoteFileFailed, RemoteOutputTooLong, type SshError } from "../schema/ssh.ts"
+import {
+  ConnectionLost,
+  RemoteFileFailed,
+  RemoteOutputTooLong,
+  type ServerAccess,
+  type SshError
+} from "../schema/ssh.ts"
 import { checkHostKey, listKeyTypes, previewHostKey, withConfirmed } from "../services/hostKeyRules.ts"
 import { HostKeys, type KeyMismatch, withKeyFile } from "../services/HostKeys.ts"
 import { renderCommand } from "../services/ssh/loginShell.ts"

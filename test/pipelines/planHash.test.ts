@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { changedFacts, computePlanHash, type Digest, type FactKinds } from "../../src/pipelines/planHash.ts"
-import { digestLength } from "../../src/services/keyedDigest.ts"
+import { digestLength } from "../../src/services/settings/Settings.ts"
 import { sha256 } from "../fixtures/docker/tar.ts"
 
 const digest = (text: string) => sha256(text).slice(0, digestLength)

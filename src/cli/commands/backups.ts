@@ -1,11 +1,11 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { formatBytes } from "../../schema/words.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, formatTable, Screen, Usage } from "../output.ts"
 import { argument, describeMissing, flagOption, optionalArgument, textOption } from "../parse.ts"
 import { formatRestore } from "../plans.ts"
+import { followRun } from "../runView.ts"
 import {
   confirmOption,
   describeLocation,

@@ -8,7 +8,6 @@ import {
   type PlatformPlan
 } from "../../schema/upsert.ts"
 import { formatRoundDuration, pluralize } from "../../schema/words.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirm, escapeInline, exitCodes, Failed, makeStyler, Screen, wrapText } from "../output.ts"
 import { flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
@@ -20,6 +19,7 @@ import {
   formatUnknownFields,
   formatValue
 } from "../plans.ts"
+import { followRun } from "../runView.ts"
 import { resolveProject } from "../stackLocation.ts"
 
 /** Selects an application of a project; defaults to its first entry. */

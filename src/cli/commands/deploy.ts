@@ -1,7 +1,6 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { hasPlannedChanges } from "../../schema/deploys.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, Screen, Usage, wrapText } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
@@ -22,6 +21,7 @@ import {
   requireService,
   startWithoutWaiting
 } from "../reports.ts"
+import { followRun } from "../runView.ts"
 import {
   confirmOption,
   describeLocation,

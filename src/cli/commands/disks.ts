@@ -2,10 +2,10 @@ import { Duration, Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { DiskUse, ImageOwner, PrunePlan, PruneResult } from "../../schema/disks.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, findStoredServer, showAnswer, yes } from "../options.ts"
 import { confirm, escapeInline, exitCodes, formatTable, Screen, Usage } from "../output.ts"
 import { argument, flagOption, textOption } from "../parse.ts"
+import { followRun } from "../runView.ts"
 
 const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
 

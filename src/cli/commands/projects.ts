@@ -6,7 +6,6 @@ import { buildScriptName, containerConfigName, type InitResult, shellScriptName 
 import { formatServerReference } from "../../schema/servers.ts"
 import { describeProgram, type ProjectProgram } from "../../schema/trust.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, findStoredServer, showAnswer, yes } from "../options.ts"
 import {
   confirm,
@@ -20,6 +19,7 @@ import {
   type Surface
 } from "../output.ts"
 import { argument, flagOption, optionalArgument } from "../parse.ts"
+import { followRun } from "../runView.ts"
 import {
   findOnlyServer,
   locateNamedStack,

@@ -3,7 +3,6 @@ import { Berth } from "../../client/Berth.ts"
 import { computeRunVerdict, findFinalMessage, isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs.ts"
 import { listBegunDeploys } from "../../schema/targets.ts"
 import { formatRoundDuration } from "../../schema/words.ts"
-import { handleInterrupt } from "../followRun.ts"
 import { defineServiceCommand, showAnswer, suggestCommand } from "../options.ts"
 import { escapeInline, exitCodes, formatTable, Screen, verdictCode, wrapText } from "../output.ts"
 import { argument, flagOption, integerOption, optionalArgument } from "../parse.ts"
@@ -13,6 +12,7 @@ import {
   describeRunSubject,
   formatRunLabel,
   formatStep,
+  handleInterrupt,
   makeRunView,
   suggestRemedyCommands
 } from "../runView.ts"

@@ -29,14 +29,15 @@ import {
 } from "../output.ts"
 import { argument, defineCommandGroup, flagOption, integerOption, optionalArgument, textOption } from "../parse.ts"
 import { pruneServerCommand, serverDiskCommand } from "./disks.ts"
-import { askToReplaceNamed, describeMissingCredential } from "./replacedServer.ts"
 import {
   access,
   askIfOwn,
   askToReplace,
+  askToReplaceNamed,
   buildServerInput,
   buildServerOverrides,
   compareNewKey,
+  describeMissingCredential,
   passwords,
   resolveHostKey
 } from "./sshAccess.ts"

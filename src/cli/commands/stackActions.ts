@@ -2,12 +2,12 @@ import { Effect, Option } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import { computeRunVerdict } from "../../schema/runs.ts"
 import type { StackAction, StackRequest, StackResult } from "../../schema/stacks.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Screen, verdictCode } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
 import { formatRemains, formatRemoval } from "../plans.ts"
 import { noWaitOption, requireService, startWithoutWaiting } from "../reports.ts"
+import { followRun } from "../runView.ts"
 import {
   confirmOption,
   describeLocation,

@@ -7,7 +7,6 @@ import { describeSource, type Release } from "../../schema/releases.ts"
 import { formatServerReference } from "../../schema/servers.ts"
 import type { ServerStack, StackAdoption } from "../../schema/stacks.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
-import { followRun } from "../followRun.ts"
 import { defineServiceCommand, describeNoServers, findStoredServer, showAnswer, yes } from "../options.ts"
 import {
   confirmChange,
@@ -34,6 +33,7 @@ import {
   reportResult,
   reportRollbackPlan
 } from "../reports.ts"
+import { followRun } from "../runView.ts"
 import {
   confirmOption,
   describeLocation,

@@ -1,7 +1,7 @@
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, OpenApi } from "@effect/platform"
 import { Context, Data, Effect, Option, Predicate, Schema } from "effect"
+import type { Role } from "../../schema/settings.ts"
 import { strictBody, text } from "../../schema/validation.ts"
-import type { Access } from "../../services/access/rights.ts"
 
 /** A failure as a caller sees it: a status, and one sentence. */
 export class ApiError extends Data.TaggedError("ApiError")<{
@@ -49,6 +49,9 @@ export const orApiError = <A, E extends StatusError, R>(
 export class KnownQuery extends HttpApiMiddleware.Tag<KnownQuery>()("berth/KnownQuery", {
   failure: ApiErrorFromBody
 }) {}
+
+/** Callers allowed on an endpoint: a minimum role, or everyone (on some endpoints only without query parameters). */
+export type Access = "anyone" | "anyone without parameters" | Role
 
 export class EndpointAccess extends Context.Tag("berth/EndpointAccess")<EndpointAccess, Access>() {}
 

@@ -20,7 +20,7 @@ import { fromIssues } from "../requestTarget.ts"
 import { EventStreams, loadOnUse, requester, type ServerEvent } from "../wire.ts"
 
 const loadStacks = () => import("../../pipelines/adoption/serverStacks.ts")
-const loadScan = () => import("../../pipelines/servers/scan.ts")
+const loadScan = () => import("../../pipelines/adoption/serverStacks.ts")
 const loadStore = () => import("../../pipelines/servers/storeServer.ts")
 const loadTest = () => import("../../pipelines/health/testServer.ts")
 

@@ -3,8 +3,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option, Redacted } from "effect"
 import { type SessionRequest, tokenRequired } from "../../schema/session.ts"
 import type { TokenRequest } from "../../schema/tokens.ts"
-import { CurrentCaller, makeLocalCaller } from "../../services/access/Caller.ts"
-import { isKnown } from "../../services/access/rights.ts"
+import { CurrentCaller, isKnown, makeLocalCaller } from "../../services/access/Caller.ts"
 import { Notifier } from "../../services/notify/Notifier.ts"
 import { digestSecret, type SessionOwner, Sessions, ticketPrefix } from "../../services/Sessions.ts"
 import { ApiError, orApiError } from "../api/annotations.ts"
@@ -112,7 +111,7 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
         }))
   }))
 
-const loadTokens = () => import("../../pipelines/tokens.ts")
+const loadTokens = () => import("../../pipelines/settings.ts")
 
 /**
  * Adds a token. A page without one has no rights after the first token: that of the service's own user is logged in as

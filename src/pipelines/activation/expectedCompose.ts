@@ -1,9 +1,9 @@
 import { Array } from "effect"
 import { parseForeignContainers } from "../../remote/deploy.ts"
 import { ComposeDiffers, DeployFailed } from "../../schema/deploys.ts"
-import type { FoundReference } from "../projects/broughtFiles.ts"
 import type { ComposeFile } from "../projects/compose.ts"
 import { isInside } from "../projects/compose/composeSources.ts"
+import type { FoundReference } from "../projects/deployFiles.ts"
 import { describeForeignContainers } from "../projects/stackNames.ts"
 
 // Own reading of compose files is for the plan; the server's Compose decides. An activation compares both before it

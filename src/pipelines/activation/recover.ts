@@ -3,11 +3,10 @@ import { ActivationOutcome, outcomeCommand, parseOutcome } from "../../remote/ac
 import type { ContainerState } from "../../remote/stack.ts"
 import { DeployFailed, type DeployResult, type OnUnhealthy } from "../../schema/deploys.ts"
 import { type Run, RunInterrupted } from "../../schema/runs.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
+import type { RemoteCommandFailed, ServerAccess, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { executeStep, skipStep } from "../../services/runs/Steps.ts"
+import { scrubSecrets } from "../../services/settings/Settings.ts"
 import { makeCommandFailed, scrubServerOutput, Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases, readServerFacts } from "../servers/servers.ts"
 import {

@@ -1,4 +1,4 @@
-import { Array, Effect } from "effect"
+import { Array, Effect, Option } from "effect"
 import {
   type ComposedContainer,
   type ComposedContainers,
@@ -7,14 +7,25 @@ import {
   parseComposedContainers,
   parseDirectories
 } from "../../remote/adoption.ts"
-import { listDeployPlaces } from "../../schema/places.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
-import { DockerUnusable, type ServerStack, type Stack, StackNotAdoptable, StackUnknown } from "../../schema/stacks.ts"
-import { formatList, quoteInput } from "../../schema/words.ts"
+import { parseScan, scanCommand } from "../../remote/server.ts"
+import type { ServerUnresolved } from "../../schema/servers.ts"
+import type { ServerAccess } from "../../schema/ssh.ts"
+import {
+  type DeployedProject,
+  DockerUnusable,
+  ScanFailed,
+  type ServerStack,
+  type Stack,
+  StackNotAdoptable,
+  StackUnknown
+} from "../../schema/stacks.ts"
+import { listDeployPlaces } from "../../schema/targets.ts"
+import { formatList, mask, quoteInput } from "../../schema/words.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { execute, Ssh } from "../../services/ssh/Ssh.ts"
 import { listProjects } from "../projects/projects.ts"
-import { describeDockerRefusal } from "../servers/servers.ts"
+import { redactCompose } from "../projects/redactCompose.ts"
+import { describeDockerRefusal, findServerOrFail } from "../servers/servers.ts"
 
 // Compose projects of a server, wherever they lie. The directory that compose notes on its containers tells them apart, as
 // several may have the same name.
@@ -153,4 +164,28 @@ export const findAdoptableStack = Effect.fn("findAdoptableStack")(function*({ re
     return yield* refuse(`compose cannot be called with the name of its project, ${quoteInput(stack.name)}`)
   }
   return { ...stack, server } satisfies AdoptableStack
+})
+
+const failed = (reason: string) => new ScanFailed({ reason })
+
+/** Lists the deployed projects of a server: the directories under `~/containers`, in one command. */
+export const scan = Effect.fn("scan")(function*(
+  serverId: string
+): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerUnresolved, Settings | Ssh> {
+  const server = yield* findServerOrFail(serverId, failed)
+  const { stdout } = yield* Effect.mapError(
+    execute(server, scanCommand),
+    ({ message }) => failed(message)
+  )
+  const deployed = yield* Effect.mapError(
+    parseScan(stdout),
+    () => failed(`"${server.name}" did not answer with a list of directories`)
+  )
+  return yield* Effect.forEach(deployed, (project) =>
+    project.composeFileContent === null
+      ? Effect.succeed(project)
+      : Effect.map(redactCompose(project.composeFileContent), (text) => ({
+        ...project,
+        composeFileContent: Option.getOrElse(text, () => mask)
+      })))
 })

@@ -2,6 +2,7 @@ import { Array, Effect, Option } from "effect"
 import {
   type AppEnv,
   type CreateApp,
+  Disclosed,
   type PlatformApp,
   type PlatformFailure,
   type PlatformRecord,
@@ -9,7 +10,6 @@ import {
   type RecordField,
   recordFields
 } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
 import {
   type BuildPack,
   declaredFields,
@@ -19,12 +19,10 @@ import {
   publishDefaults
 } from "../../schema/declaredFields.ts"
 import type { SettingsError } from "../../schema/settings.ts"
-import { CurrentCaller } from "../../services/access/Caller.ts"
-import { maySeeValues } from "../../services/access/rights.ts"
-import { logScrubbedWarning, secretsInUse } from "../../services/masking.ts"
+import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
 import { discloseTo, type Disclosure } from "../../services/platform/disclosure.ts"
 import { type AppFields, Platform } from "../../services/platform/Platform.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { logScrubbedWarning, secretsInUse, Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
 import type { AppPlan } from "./platformFile.ts"
 

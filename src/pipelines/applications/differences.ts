@@ -1,6 +1,5 @@
 import { Option } from "effect"
-import type { AppEnv, PlatformRecord, RecordField } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
+import { type AppEnv, Disclosed, type PlatformRecord, type RecordField } from "../../schema/applications.ts"
 import { declaredFields, exposedPorts, hostPortKey, publishDefaults } from "../../schema/declaredFields.ts"
 import type { Change, DriftDiff, DriftUnknown, PlanChange, StayingDifference } from "../../schema/upsert.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"

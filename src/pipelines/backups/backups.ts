@@ -15,14 +15,16 @@ import {
   verifyBackupCommand
 } from "../../remote/backups.ts"
 import { abortActivation, continueActivation } from "../../remote/bridge.ts"
-import type { BackupConfig } from "../../schema/backupConfig.ts"
-import { BackupFailed, BackupNotFound, NothingToBackUp } from "../../schema/backupFailures.ts"
 import {
   type Backup,
+  type BackupConfig,
+  BackupFailed,
+  BackupNotFound,
   type BackupRequest,
   BackupResult,
   type BackupTrigger,
   type BackupVerified,
+  NothingToBackUp,
   type PlannedBackup,
   type VerifyRequest
 } from "../../schema/backups.ts"
@@ -30,16 +32,14 @@ import { DeployFailed, type DeployLocked } from "../../schema/deploys.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import type { ReleasesFailed } from "../../schema/releases.ts"
 import type { RunFailure } from "../../schema/runs.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
+import type { RemoteCommandFailed, ServerAccess, SshError } from "../../schema/ssh.ts"
 import { describeStack, DockerUnusable, type Stack } from "../../schema/stacks.ts"
 import { formatBytes } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { type Instance, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
 import { stateUnknown } from "../activation/activate.ts"

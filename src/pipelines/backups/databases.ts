@@ -1,10 +1,9 @@
 import { Array, Effect } from "effect"
-import type { BackupConfig, BackupKind } from "../../schema/backupConfig.ts"
+import type { BackupConfig, BackupKind } from "../../schema/backups.ts"
 import type { Finding } from "../../schema/overview.ts"
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/compose.ts"
-import { listVariants } from "../projects/environments.ts"
-import { readContainerConfig } from "../projects/files.ts"
+import { listVariants, readContainerConfig } from "../projects/files.ts"
 import { findInProjects, nameFew } from "../projects/projects.ts"
 
 // Redis is mostly a cache, which needs no backup.

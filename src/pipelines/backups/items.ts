@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 import type { PlannedItem } from "../../remote/backups.ts"
-import { BackupConfig, type BackupItem, type BackupKind } from "../../schema/backupConfig.ts"
+import { BackupConfig, type BackupItem, type BackupKind } from "../../schema/backups.ts"
 
 /** Commands of an item, which run in a container of its service. */
 interface ItemCommands {

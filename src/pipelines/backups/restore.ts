@@ -17,21 +17,22 @@ import {
   type BackupNotFound,
   BackupUnreadable,
   ReleaseHasNoBackup,
-  RestorePlanMoved
-} from "../../schema/backupFailures.ts"
-import { type RestorePlan, type RestorePlanRequest, type RestoreRequest, RestoreResult } from "../../schema/backups.ts"
+  type RestorePlan,
+  RestorePlanMoved,
+  type RestorePlanRequest,
+  type RestoreRequest,
+  RestoreResult
+} from "../../schema/backups.ts"
 import type { DeployLocked } from "../../schema/deploys.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import type { RunFailure } from "../../schema/runs.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
-import { keyedDigest } from "../../services/keyedDigest.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { type Instance, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { keyedDigest, scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import { execute, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "../planHash.ts"

@@ -3,8 +3,8 @@ import type { ExistingStack, ServerFacts } from "../../remote/deploy.ts"
 import { type OnUnhealthy, type PlannedImage, type PlannedService, type PullPolicy } from "../../schema/deploys.ts"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
 import { isSecretFile, type PlannedSecret, secretsHeading } from "../../schema/secrets.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
 import type { SettingsError } from "../../schema/settings.ts"
+import type { ServerAccess } from "../../schema/ssh.ts"
 import { DockerUnusable, type Stack } from "../../schema/stacks.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
@@ -24,15 +24,17 @@ import {
 } from "../archive/transfer.ts"
 import type { DecidedBackups } from "../backups/backups.ts"
 import { decideBridgedRollouts, type Rollout } from "../bridge/rollout.ts"
+import { type ComposeService, parseServiceDefinitions } from "../projects/compose.ts"
+import type { CheckedKeys } from "../projects/compose/checkComposeKeys.ts"
 import {
   type DecidedReferences,
   decideReferences,
+  hashDeployFile,
   listServiceMounts,
-  listServicesSeeing
-} from "../projects/broughtFiles.ts"
-import { type ComposeService, parseServiceDefinitions } from "../projects/compose.ts"
-import type { CheckedKeys } from "../projects/compose/checkComposeKeys.ts"
-import { hashDeployFile, readStackTexts, sumFileSizes } from "../projects/deployFiles.ts"
+  listServicesSeeing,
+  readStackTexts,
+  sumFileSizes
+} from "../projects/deployFiles.ts"
 import { describeForeignContainers } from "../projects/stackNames.ts"
 import type { DecidedSecrets } from "../secrets/deploySecrets.ts"
 import type { SecretMemory } from "../secrets/secretMemory.ts"

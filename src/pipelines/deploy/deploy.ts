@@ -17,18 +17,17 @@ import { type BuildResult, ProjectFileInvalid } from "../../schema/projects.ts"
 import type { ReleaseSource } from "../../schema/releases.ts"
 import type { Run, RunFailure } from "../../schema/runs.ts"
 import { secretsDirectory } from "../../schema/secrets.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
+import type { ServerAccess } from "../../schema/ssh.ts"
 import { describeStack, DockerUnusable } from "../../schema/stacks.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import { type FileLocked, Locks, makeBuildLock, makeRemotePathLock } from "../../services/locks/Locks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { countSent } from "../../services/metrics.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { type Instance, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { makeStageExecutor, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import {
@@ -48,10 +47,14 @@ import { computeFullSize, shouldCompress } from "../archive/transfer.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import { BridgeRefused, describeRollouts, toBridgeRefusedResult } from "../bridge/rollout.ts"
 import { buildStartHookLines, runAfterDeploy, runLocalHook, stopWhenCancelled } from "../hooks.ts"
-import { listSecretFiles, listServiceMounts } from "../projects/broughtFiles.ts"
-import { type DeployFile, sumFileSizes } from "../projects/deployFiles.ts"
+import {
+  type DeployFile,
+  listEnvFileNames,
+  listSecretFiles,
+  listServiceMounts,
+  sumFileSizes
+} from "../projects/deployFiles.ts"
 import { requireTrust } from "../projects/programs.ts"
-import { listEnvFileNames } from "../projects/projects.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"
 import { findSecretMemory } from "../secrets/secretMemory.ts"

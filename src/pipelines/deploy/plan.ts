@@ -1,6 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Array, Duration, Effect, Option } from "effect"
-import type { BackupConfig } from "../../schema/backupConfig.ts"
+import type { BackupConfig } from "../../schema/backups.ts"
 import {
   type ContainerPlan,
   type ContainerPlanRequest,
@@ -16,14 +16,12 @@ import type { SettingsError } from "../../schema/settings.ts"
 import type { SshError } from "../../schema/ssh.ts"
 import type { DockerUnusable } from "../../schema/stacks.ts"
 import { describeUntrusted, type ProjectProgram } from "../../schema/trust.ts"
-import { CurrentCaller } from "../../services/access/Caller.ts"
-import { maySeeValues } from "../../services/access/rights.ts"
-import { keyedDigest } from "../../services/keyedDigest.ts"
+import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
-import { maskArguments, scrubSecrets } from "../../services/masking.ts"
+import { maskArguments } from "../../services/masking.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { keyedDigest, scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { describeNamelessImages } from "../archive/forms.ts"
 import { computeFullSize, computeTransferSize } from "../archive/transfer.ts"
@@ -32,11 +30,10 @@ import { withRollout } from "../bridge/rollout.ts"
 import { listPlannedHooks } from "../hooks.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts, unsharedKey } from "../planHash.ts"
 import type { ComposeFile } from "../projects/compose.ts"
-import { hashDeployFile, readDeployText, readStackTexts } from "../projects/deployFiles.ts"
-import { readProjectConfig } from "../projects/environments.ts"
+import { hashDeployFile, listEnvFileNames, readDeployText, readStackTexts } from "../projects/deployFiles.ts"
+import { readProjectConfig } from "../projects/files.ts"
 import { parseEnv } from "../projects/interpolate.ts"
 import { listPrograms, showPrograms } from "../projects/programs.ts"
-import { listEnvFileNames } from "../projects/projects.ts"
 import { describeApartContainers } from "../projects/stackNames.ts"
 import { findSecretMemory, keepForPlan } from "../secrets/secretMemory.ts"
 import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../servers/servers.ts"
@@ -237,7 +234,7 @@ const findRefusedPrograms = (programs: ReadonlyArray<ProjectProgram>) =>
 const findBuilder = ({ directory, environment, server }: DeployTarget) =>
   Effect.gen(function*() {
     const config = yield* readProjectConfig(directory, environment)
-    const { findServerBuilders } = yield* Effect.promise(() => import("../build/builder.ts"))
+    const { findServerBuilders } = yield* Effect.promise(() => import("../build/buildAtServer.ts"))
     return (yield* findServerBuilders(directory, config, server))[0]?.server
   })
 

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { type Duration, Effect, Either, Option } from "effect"
 import type { OccupiedPorts, PortRange, ServerFacts } from "../../remote/deploy.ts"
-import type { BackupConfig } from "../../schema/backupConfig.ts"
+import type { BackupConfig } from "../../schema/backups.ts"
 import type { OnUnhealthy, PullPolicy } from "../../schema/deploys.ts"
 import type { EnvironmentRequired, EnvironmentUnknown } from "../../schema/environments.ts"
 import { containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
@@ -16,10 +16,15 @@ import { isBuiltRecord } from "../archive/builtArchive.ts"
 import { findProjectArchive, type ImageArchive } from "../archive/images.ts"
 import { resolveImageIds } from "../archive/transfer.ts"
 import { type Hooks, toHooks } from "../hooks.ts"
-import { findReferences, type FoundReference, listProbes } from "../projects/broughtFiles.ts"
 import { type ComposeFile, isOverlapping, readComposeFile } from "../projects/compose.ts"
-import { type DeployFile, listDeployFiles } from "../projects/deployFiles.ts"
-import { readProjectConfig } from "../projects/environments.ts"
+import {
+  type DeployFile,
+  findReferences,
+  type FoundReference,
+  listDeployFiles,
+  listProbes
+} from "../projects/deployFiles.ts"
+import { readProjectConfig } from "../projects/files.ts"
 import { normalizeRelativeName } from "../projects/paths.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import type { DeclaredSecret } from "../secrets/declaredSecrets.ts"

@@ -1,8 +1,6 @@
 import { Clock, Effect, Either, Option, Redacted } from "effect"
 import { parseReadiness, readinessCommand, type Unready } from "../../remote/server.ts"
 import {
-  type Credentials,
-  type ServerAccess,
   type ServerCheck,
   type ServerForbidden,
   type ServerInput,
@@ -12,7 +10,7 @@ import {
   usualSshPort
 } from "../../schema/servers.ts"
 import type { SettingsError } from "../../schema/settings.ts"
-import type { JumpRefused } from "../../schema/ssh.ts"
+import type { Credentials, JumpRefused, ServerAccess } from "../../schema/ssh.ts"
 import { listServerSecrets, scrubText } from "../../services/masking.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { hasReference } from "../../services/settings/settingValue.ts"

@@ -12,9 +12,9 @@ import {
   type ObservedServer,
   type Overview
 } from "../../schema/overview.ts"
-import { listDeployPlaces } from "../../schema/places.ts"
 import { formatFileProblem } from "../../schema/projects.ts"
 import { parseRemotePath } from "../../schema/servers.ts"
+import { listDeployPlaces } from "../../schema/targets.ts"
 import { formatBytes, pluralize } from "../../schema/words.ts"
 import type { KnownProject } from "./projects.ts"
 import { type BrokenRoute, type ServerObservation, withinDeadline } from "./servers.ts"

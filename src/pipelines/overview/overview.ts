@@ -11,17 +11,16 @@ import {
   overviewMaxAgeMillis,
   toProjectState
 } from "../../schema/overview.ts"
-import { type DeployPlace, listDeployPlaces } from "../../schema/places.ts"
 import { containerConfigName, formatFileProblem, type LocalProject } from "../../schema/projects.ts"
 import { findFinalMessage, isEnded, maxRuns, type Run } from "../../schema/runs.ts"
 import { parseRemotePath, type Server } from "../../schema/servers.ts"
 import { isCompleted, isRestarting, isUnhealthy, isUp } from "../../schema/stacks.ts"
+import { type DeployPlace, listDeployPlaces } from "../../schema/targets.ts"
 import { formatList } from "../../schema/words.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { resolveServer } from "../projects/deployFiles.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
+import { resolveServer } from "../projects/projects.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
 import { type ChangeCounts, findNeedsCare, makeChanges, observeChanges } from "./needsCare.ts"
 import {

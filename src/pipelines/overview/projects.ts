@@ -11,15 +11,13 @@ import {
 } from "../../schema/projects.ts"
 import type { Server } from "../../schema/servers.ts"
 import { type DeclaredApp, differencesIn } from "../../schema/upsert.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { reportDrift } from "../../services/notify/Notifier.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { checkComposeFile } from "../projects/compose.ts"
-import { resolveRemotePath } from "../projects/environments.ts"
-import { type ListedFiles, listProjectFiles, toFileProblem } from "../projects/files.ts"
+import { type ListedFiles, listProjectFiles, resolveRemotePath, toFileProblem } from "../projects/files.ts"
 import {
   inspectProject,
   isDeployable,

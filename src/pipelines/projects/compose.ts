@@ -22,8 +22,7 @@ import {
   readComposeSources,
   type ServicePart
 } from "./compose/composeSources.ts"
-import { listVariants } from "./environments.ts"
-import { findProjectFiles, makeInvalidAt, readContainerConfig, readProjectText } from "./files.ts"
+import { findProjectFiles, listVariants, makeInvalidAt, readContainerConfig, readProjectText } from "./files.ts"
 import { interpolate, parseEnv, resolveEnvValues } from "./interpolate.ts"
 
 /** A string of a compose file and its position. */

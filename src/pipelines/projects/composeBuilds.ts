@@ -9,8 +9,7 @@ import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { type ComposeFile, type ComposeService, readComposeFile } from "./compose.ts"
 import { composeSections } from "./compose/composeKeys.ts"
 import { joinRelative } from "./compose/composeSources.ts"
-import { readProjectConfig } from "./environments.ts"
-import { makeInvalidAt } from "./files.ts"
+import { makeInvalidAt, readProjectConfig } from "./files.ts"
 import { interpolate } from "./interpolate.ts"
 import { resolveLink } from "./paths.ts"
 

@@ -9,15 +9,13 @@ import {
   shellScriptName
 } from "../../schema/projects.ts"
 import { describeUntrusted, ProjectNotTrusted, type ProjectProgram } from "../../schema/trust.ts"
-import { CurrentCaller } from "../../services/access/Caller.ts"
-import { maySeeValues } from "../../services/access/rights.ts"
+import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
 import { computeSha256 } from "../../services/bytes.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { maskArguments, scrubSecrets } from "../../services/masking.ts"
+import { maskArguments } from "../../services/masking.ts"
 import { formatTrustedName, ProjectTrust } from "../../services/ProjectTrust.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { type EffectiveConfig, listVariants } from "./environments.ts"
-import { readContainerConfig } from "./files.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
+import { type EffectiveConfig, listVariants, readContainerConfig } from "./files.ts"
 import { findOutwardLinks, isOutside, permitPath } from "./paths.ts"
 
 /** A program with its command line in words, and the digest of what the user trusts. */

@@ -1,7 +1,5 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option } from "effect"
-import type { EnvFileNames } from "../../remote/activation.ts"
-import type { ServerFacts } from "../../remote/deploy.ts"
 import {
   composeFileNames,
   type ContainerConfig,
@@ -10,31 +8,52 @@ import {
   imageFileNames,
   type LocalProject,
   platformFileName,
-  projectFileNames
+  projectFileNames,
+  type ProjectTarget
 } from "../../schema/projects.ts"
+import { findServer, type Server } from "../../schema/servers.ts"
 import { type LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { scrubSecrets } from "../../services/masking.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { resolveServer } from "./deployFiles.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import {
   type EffectiveConfig,
-  listConfiguredPlaces,
-  listDeclaredTargets,
-  listEnvironments,
-  listVariants,
-  resolveEnvironment,
-  resolveRemotePath
-} from "./environments.ts"
-import {
   findFirstNamed,
   findNewestTar,
   findProjectFiles,
+  listConfiguredPlaces,
+  listDeclaredTargets,
   type ListedFiles,
+  listEnvironments,
   listProjectFiles,
+  listVariants,
   readContainerConfig,
+  resolveEnvironment,
+  resolveRemotePath,
   toFileProblem
 } from "./files.ts"
-import { normalizeRelativeName } from "./paths.ts"
+
+const idOf = (stored: ReadonlyArray<Server>, idOrName: string): string =>
+  Either.match(findServer(stored, idOrName), { onLeft: () => idOrName, onRight: ({ id }) => id })
+
+/** Replaces the server name of a place by its id; a name that does not match exactly one stored server stays as written. */
+export const resolveTarget = (stored: ReadonlyArray<Server>) => (target: ProjectTarget): ProjectTarget => ({
+  ...target,
+  serverId: idOf(stored, target.serverId)
+})
+
+/**
+ * Replaces server names in a project by ids. A name that does not match exactly one stored server stays as written.
+ */
+export const resolveServer = (stored: ReadonlyArray<Server>) => <A extends LocalProject>(project: A): A => ({
+  ...project,
+  serverId: project.serverId === null ? null : idOf(stored, project.serverId),
+  ...project.targets === undefined ? {} : { targets: project.targets.map(resolveTarget(stored)) },
+  ...project.environments === undefined ? {} : {
+    environments: project.environments.map((environment) => ({
+      ...environment,
+      targets: environment.targets.map(resolveTarget(stored))
+    }))
+  }
+})
 
 interface Configured {
   readonly config: ContainerConfig
@@ -203,27 +222,3 @@ export const listProjects = Effect.fn("listProjects")(function*() {
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   return projects.map(resolveServer(stored))
 })
-
-// Limit because the names are arguments of one command.
-const mostNames = 100
-const longestNames = 16_000
-
-const isOwn = (name: string) =>
-  Either.match(normalizeRelativeName(name), {
-    onLeft: () => false,
-    onRight: (clean) => clean === name && clean !== "data" && !clean.startsWith("data/") && !clean.startsWith(".berth")
-  })
-
-/**
- * Env files that the server records, and obsolete ones of an earlier deploy that it removes. A list with more than 100
- * names is ignored.
- */
-export const listEnvFileNames = (
-  plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },
-  { deployed }: Pick<ServerFacts, "deployed">
-): EnvFileNames => {
-  const kept = new Set(plan.files.map(({ name }) => name))
-  const bounded = (names: ReadonlyArray<string>) =>
-    names.length > mostNames || names.join().length > longestNames ? [] : names
-  return { brought: bounded(plan.envFiles), gone: bounded(deployed.filter((name) => isOwn(name) && !kept.has(name))) }
-}

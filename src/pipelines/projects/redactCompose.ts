@@ -2,11 +2,10 @@ import { Effect, Either, Option, Predicate } from "effect"
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml"
 import { hostPortKey } from "../../schema/declaredFields.ts"
 import { mask } from "../../schema/words.ts"
-import { CurrentCaller } from "../../services/access/Caller.ts"
-import { maySeeValues } from "../../services/access/rights.ts"
-import { mayBeCredentialName, scrubSecrets } from "../../services/masking.ts"
+import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
+import { mayBeCredentialName } from "../../services/masking.ts"
 import { maskComments, parseYaml } from "../../services/parsing.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 
 /** True if a value only references a variable, which is defined elsewhere. */
 const isReference = (text: string) => /^\$(?:\w+|\{\w+\})$/.test(text)

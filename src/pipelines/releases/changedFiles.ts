@@ -7,8 +7,7 @@ import {
   type RemoteFile
 } from "../../remote/compare.ts"
 import type { ChangedFile } from "../../schema/deploys.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
+import type { RemoteCommandFailed, ServerAccess, SshError } from "../../schema/ssh.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { execute, makeCommandFailed, type Ssh } from "../../services/ssh/Ssh.ts"
 import { isSecretName } from "../projects/files.ts"

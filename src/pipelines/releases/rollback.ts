@@ -2,7 +2,7 @@ import type { Path } from "@effect/platform"
 import { Array, Duration, Effect, Option, Predicate } from "effect"
 import { formatManifest, parseReleaseFiles, releaseFilesCommand, type RemoteRelease } from "../../remote/releases.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../../remote/stack.ts"
-import { type BackupNotFound, type BackupUnreadable, ReleaseHasNoBackup } from "../../schema/backupFailures.ts"
+import { type BackupNotFound, type BackupUnreadable, ReleaseHasNoBackup } from "../../schema/backups.ts"
 import {
   DeployFailed,
   DeployLocked,
@@ -18,10 +18,9 @@ import { describeStack, DockerUnusable, type Stack } from "../../schema/stacks.t
 import { pluralize } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { type Instance, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { makeStageExecutor, uncancellable } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import { execute, normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import {
@@ -53,9 +52,8 @@ import {
   withRollout
 } from "../bridge/rollout.ts"
 import { decideServiceChanges } from "../deploy/decide.ts"
-import { listServicesSeeing } from "../projects/broughtFiles.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
-import { listEnvFileNames } from "../projects/projects.ts"
+import { listEnvFileNames, listServicesSeeing } from "../projects/deployFiles.ts"
 import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
 import {
   describeEnvironment,

@@ -33,9 +33,14 @@ import {
   RouteTaken,
   TargetAddress
 } from "../../schema/routes.ts"
-import type { ServerAccess } from "../../schema/servers.ts"
 import type { SettingsError } from "../../schema/settings.ts"
-import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/ssh.ts"
+import {
+  ConnectionLost,
+  type RemoteFileFailed,
+  RemoteTimeout,
+  type ServerAccess,
+  type SshError
+} from "../../schema/ssh.ts"
 import { type FileLocked, Locks, makeProxyLock } from "../../services/locks/Locks.ts"
 import { uncancellable } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"

@@ -12,9 +12,8 @@ import {
   type RouteRequest
 } from "../../schema/routes.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { computeFilePatch } from "../../services/parsing.ts"
-import { bridgePorts, type Settings } from "../../services/settings/Settings.ts"
+import { bridgePorts, scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { listProjectDirectories } from "../projects/projects.ts"

@@ -7,8 +7,7 @@ import { quoteInput } from "../../schema/words.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { makeSshIdentity, makeSshRecipient } from "../../services/secrets/sshAgeKeys.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { readOwnFile, writeOwnFile } from "../projects/ownFiles.ts"
-import { normalizeRelativeName, resolveLink } from "../projects/paths.ts"
+import { normalizeRelativeName, readOwnFile, resolveLink, writeOwnFile } from "../projects/paths.ts"
 import { formatEnvLines, readVariables } from "./declaredSecrets.ts"
 
 /** Entries of an age file by name. */

@@ -13,7 +13,6 @@ import {
   type RequestedPlace,
   withEnvironment
 } from "../../schema/environments.ts"
-import { listDeployPlaces } from "../../schema/places.ts"
 import {
   type ContainerConfig,
   type ProjectFileInvalid,
@@ -27,27 +26,26 @@ import {
   parseStackPath,
   type RemotePathInvalid,
   type Server,
-  type ServerAccess,
   type ServerInput,
   type ServerUnresolved
 } from "../../schema/servers.ts"
 import type { SettingsError } from "../../schema/settings.ts"
-import type { JumpRefused, SshError } from "../../schema/ssh.ts"
+import type { JumpRefused, ServerAccess, SshError } from "../../schema/ssh.ts"
 import { type Container, ContainersFailed, DockerUnusable, type Stack } from "../../schema/stacks.ts"
+import { listDeployPlaces } from "../../schema/targets.ts"
 import { type ContainerStats, StatsFailed } from "../../schema/usage.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { execute, Ssh } from "../../services/ssh/Ssh.ts"
-import { resolveTarget } from "../projects/deployFiles.ts"
 import {
   listConfiguredPlaces,
   listEnvironments,
+  readContainerConfig,
   resolveEnvironment,
   resolveRemotePath
-} from "../projects/environments.ts"
-import { readContainerConfig } from "../projects/files.ts"
+} from "../projects/files.ts"
 import { type DirectoryRefused, resolveProjectDirectory } from "../projects/programs.ts"
-import { listProjectDirectories, listProjects } from "../projects/projects.ts"
+import { listProjectDirectories, listProjects, resolveTarget } from "../projects/projects.ts"
 
 /** Finds a stored server. Passes on the error for a missing one; maps other settings errors with `failed`. */
 export const findServerOrFail = <E>(

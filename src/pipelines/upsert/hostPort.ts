@@ -1,6 +1,5 @@
 import { Data, Effect, Either, Option, Predicate } from "effect"
-import type { AppEnv, PlatformFailure } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
+import { type AppEnv, Disclosed, type PlatformFailure } from "../../schema/applications.ts"
 import { declaredFields, hostPortKey } from "../../schema/declaredFields.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { type Change, PortHidden } from "../../schema/upsert.ts"

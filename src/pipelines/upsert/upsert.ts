@@ -19,14 +19,13 @@ import {
   UpsertResult
 } from "../../schema/upsert.ts"
 import type { GitHost } from "../../services/githost.ts"
-import { keyedDigest } from "../../services/keyedDigest.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type Locks, makeApplicationLock } from "../../services/locks/Locks.ts"
-import { redactJson, redactText, secretsInUse } from "../../services/masking.ts"
+import { redactJson, redactText } from "../../services/masking.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { computeOnce, Steps } from "../../services/runs/Steps.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { keyedDigest, secretsInUse, Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
@@ -39,9 +38,7 @@ import {
   readPlatformFile
 } from "../applications/platformFile.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "../planHash.ts"
-import { refuseLink } from "../projects/ownFiles.ts"
-import { permitPath } from "../projects/paths.ts"
-import { maskChanges } from "./changelog.ts"
+import { permitPath, refuseLink } from "../projects/paths.ts"
 import {
   type Checked,
   describe,
@@ -60,7 +57,7 @@ import {
   readPlan,
   type Seen
 } from "./step.ts"
-import { upsertSteps } from "./steps.ts"
+import { maskChanges, upsertSteps } from "./steps.ts"
 
 /** Decisions of a plan, made before the first step runs, with their inputs. */
 interface Decisions {

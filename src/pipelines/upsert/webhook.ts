@@ -1,6 +1,5 @@
 import { Effect, Either, Option, Redacted, Schema } from "effect"
-import type { PlatformRecord } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
+import { Disclosed, type PlatformRecord } from "../../schema/applications.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import type { DriftUnknown, PlanChange, StayingDifference } from "../../schema/upsert.ts"
 import { mask } from "../../schema/words.ts"

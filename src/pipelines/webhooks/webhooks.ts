@@ -1,6 +1,5 @@
 import { Array, Effect, Either, Option, Redacted } from "effect"
-import type { PlatformFailure, PlatformRecord } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
+import { Disclosed, type PlatformFailure, type PlatformRecord } from "../../schema/applications.ts"
 import { declaredFields } from "../../schema/declaredFields.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import {
@@ -19,9 +18,8 @@ import {
 } from "../../schema/webhooks.ts"
 import { GitHost } from "../../services/githost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
-import { scrubSecrets } from "../../services/masking.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
 import { ensureHook, isHookActive, parseRepositoryName, removeHooks, resolveRepository, withUrl } from "./hooks.ts"
 import { checkHook } from "./hooks.ts"

@@ -12,9 +12,8 @@ import {
 } from "../../schema/notify.ts"
 import { computeRunVerdict, findFinalMessage, type Run } from "../../schema/runs.ts"
 import { formatAge, formatDuration, pluralize } from "../../schema/words.ts"
-import { scrubSecrets } from "../masking.ts"
 import { type ClaimedNotice, type Notice, Outbox } from "../runs/store.ts"
-import { Settings } from "../settings/Settings.ts"
+import { scrubSecrets, Settings } from "../settings/Settings.ts"
 import { Post, render, shortenMessage } from "./Post.ts"
 
 const longestTitle = 200

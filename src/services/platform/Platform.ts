@@ -1,6 +1,7 @@
 import { Context, Effect, Either, Option, Predicate, Redacted } from "effect"
 import {
   type AppEnv,
+  type Disclosed,
   type PlatformFailure,
   type PlatformRecord,
   PlatformRefused,
@@ -10,7 +11,7 @@ import {
   type Raw,
   recordFields
 } from "../../schema/applications.ts"
-import type { Disclosed, Unsendable, UpstreamFailure } from "../../schema/basics.ts"
+import type { Unsendable, UpstreamFailure } from "../../schema/basics.ts"
 import type { Finding } from "../../schema/overview.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { parseJson } from "../parsing.ts"

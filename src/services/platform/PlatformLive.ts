@@ -1,6 +1,5 @@
 import { Effect, Layer, Option, Predicate, Record as Rec, Redacted } from "effect"
-import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
+import { type AppEnv, Disclosed, PlatformUnavailable, type Raw } from "../../schema/applications.ts"
 import type { SettingValue } from "../../schema/settings.ts"
 import { pluralize } from "../../schema/words.ts"
 import { Settings } from "../settings/Settings.ts"

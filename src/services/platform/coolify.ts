@@ -1,12 +1,12 @@
 import { Array as Arr, Effect, Option, Order, Predicate, Redacted, Schedule, Schema } from "effect"
 import {
   type AppEnv,
+  Disclosed,
   type PlatformFailure,
   type PlatformRecord,
   PlatformRefused,
   type Raw
 } from "../../schema/applications.ts"
-import { Disclosed } from "../../schema/basics.ts"
 import type { Finding } from "../../schema/overview.ts"
 import type { SettingsError } from "../../schema/settings.ts"
 import { pluralize, quoteInput } from "../../schema/words.ts"

@@ -20,8 +20,7 @@ import {
   SubscriptionRef
 } from "effect"
 import type { OutputStream, Run, RunKind, RunStep, Step, StepProgress, StepStatus } from "../../schema/runs.ts"
-import { scrubSecrets } from "../masking.ts"
-import type { Settings } from "../settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../settings/Settings.ts"
 
 /**
  * Appends a step, or replaces the entry of the same name and keeps its start. Recording the same end again, as a resumed

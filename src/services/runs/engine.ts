@@ -30,8 +30,8 @@ import {
 } from "../../schema/runs.ts"
 import { makeConcurrencyLimiter } from "../limits.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
-import { isSameJson, scrubJson, secretsInUse } from "../masking.ts"
-import { Settings } from "../settings/Settings.ts"
+import { isSameJson, scrubJson } from "../masking.ts"
+import { secretsInUse, Settings } from "../settings/Settings.ts"
 import { replayEvents } from "./events.ts"
 import {
   describeEnd,

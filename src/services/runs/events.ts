@@ -8,8 +8,7 @@ import {
   type RunStoreUnavailable
 } from "../../schema/runs.ts"
 import { countLines, makeLatestOutput } from "../bytes.ts"
-import { scrubSecrets } from "../masking.ts"
-import { Settings } from "../settings/Settings.ts"
+import { scrubSecrets, Settings } from "../settings/Settings.ts"
 import { RunRequest, Runs } from "./Runs.ts"
 import { Steps } from "./Steps.ts"
 import type { RunHistory } from "./store.ts"

@@ -29,8 +29,8 @@ import {
   type RunState,
   type RunStoreUnavailable
 } from "../../schema/runs.ts"
-import { isSameJson, scrubJson, scrubText, secretsInUse } from "../masking.ts"
-import { Settings } from "../settings/Settings.ts"
+import { isSameJson, scrubJson, scrubText } from "../masking.ts"
+import { secretsInUse, Settings } from "../settings/Settings.ts"
 import { type EventLog, makeEventLog, makeOutputLog, type OutputLog } from "./events.ts"
 import type { OwnedRun } from "./peers.ts"
 import { type AfterRestart, endRun, type RunSpec, withoutWait } from "./Runs.ts"

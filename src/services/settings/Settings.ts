@@ -1,8 +1,8 @@
-import { Context, Effect, type Option, type Redacted } from "effect"
+import { Context, Effect, Option, Redacted } from "effect"
+import { createHmac, randomBytes } from "node:crypto"
 import type { ListedTarget, NotifyTarget } from "../../schema/notify.ts"
 import type {
   Server,
-  ServerAccess,
   ServerAmbiguous,
   ServerFields,
   ServerForbidden,
@@ -12,11 +12,11 @@ import type {
 } from "../../schema/servers.ts"
 import type { GuardSettings, Role, SettingName, SettingsError, SettingValue } from "../../schema/settings.ts"
 import type { Setting, SettingForbidden, SettingRefused } from "../../schema/settingsList.ts"
-import type { JumpRefused } from "../../schema/ssh.ts"
+import type { JumpRefused, ServerAccess } from "../../schema/ssh.ts"
 import type { AccessToken, TokenNotFound, TokenTaken } from "../../schema/tokens.ts"
+import { scrubText } from "../masking.ts"
 import type { SettingChanges } from "./rights.ts"
-import type { SaveOptions } from "./serverWriter.ts"
-import type { StoredNewToken } from "./tokenWriter.ts"
+import type { SaveOptions, StoredNewToken } from "./serverWriter.ts"
 import type { ChangedText } from "./values.ts"
 
 /** Problem of the settings file: one sentence with file, line and setting, and its fix. */
@@ -132,6 +132,22 @@ export interface SettingsFile extends SettingValues {
 /** The settings file; every access sees its current content. */
 export class Settings extends Context.Tag("berth/Settings")<Settings, SettingsFile>() {}
 
+/** Secrets that the settings currently hold; a secret that cannot be read is not in use. */
+export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never, Settings> = Effect.flatMap(
+  Settings,
+  ({ secrets }) => secrets
+)
+
+/** Removes the secrets in use from foreign text; set `cut` when its beginning is missing. */
+export const scrubSecrets = (
+  text: string,
+  options?: { readonly cut?: boolean }
+): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubText(text, secrets, options))
+
+/** Logs a warning with foreign text, without the secrets in use. */
+export const logScrubbedWarning = (text: string): Effect.Effect<void, never, Settings> =>
+  Effect.flatMap(scrubSecrets(text), (words) => Effect.logWarning(words))
+
 /** Ports of a server that bridges may publish. */
 export interface BridgePorts {
   readonly first: number
@@ -146,3 +162,31 @@ export const bridgePorts: Effect.Effect<BridgePorts, SettingsError, Settings> = 
 
 /** True if a bridge may publish a port. */
 export const isBridgePort = ({ first, last }: BridgePorts, port: number): boolean => port >= first && port <= last
+
+/** Characters per digest. */
+export const digestLength = 11
+
+// Tokens are random: a password chosen by a user could be guessed from digests keyed with it.
+const keySettings = ["platform.token", "http.token", "gitHost.token", "token"] as const
+const ownKey = randomBytes(32)
+
+/** Digests a text; `isShared` is false where the key is specific to this process. */
+type KeyedDigest = ((text: string) => string) & { readonly isShared: boolean }
+
+/**
+ * Keyed digests that reveal only the equality of two values, even to a caller who can guess them. The key is derived
+ * from the first token in the settings, so that every process with these settings makes the same digests, also after a
+ * restart. Without a token the key is specific to this process.
+ */
+export const keyedDigest: Effect.Effect<KeyedDigest, SettingsError, Settings> = Effect.gen(function*() {
+  const settings = yield* Settings
+  const token = yield* Effect.reduce(
+    keySettings,
+    Option.none<Redacted.Redacted>(),
+    (found, name) => Option.isSome(found) ? Effect.succeed(found) : settings.find(name)
+  )
+  const secret = Option.match(token, { onNone: () => ownKey, onSome: Redacted.value })
+  const key = createHmac("sha256", secret).update("berth keyed digest").digest()
+  const digest = (text: string) => createHmac("sha256", key).update(text).digest("base64url").slice(0, digestLength)
+  return Object.assign(digest, { isShared: Option.isSome(token) })
+})

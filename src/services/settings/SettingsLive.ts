@@ -210,7 +210,7 @@ export const makeSettings = (store: SettingsStore) =>
       )
     )
     const tokenWriter = Effect.map(
-      Effect.promise(() => import("./tokenWriter.ts")),
+      Effect.promise(() => import("./serverWriter.ts")),
       ({ makeTokenWriter }) => makeTokenWriter(store, tokens)
     )
     const values = Effect.promise(() => import("./values.ts"))
@@ -271,7 +271,7 @@ export const makeSettings = (store: SettingsStore) =>
       guard: yield* makeGuard(store, findIn, tokens),
       ...remembered,
       findings: Effect.flatMap(
-        Effect.promise(() => import("./findings.ts")),
+        Effect.promise(() => import("./secretsInUse.ts")),
         ({ makeFindings }) => makeFindings(store, findIn, servers, tokens, targets)
       ),
       list: Effect.flatMap(values, ({ listSettings }) => Effect.flatMap(document, listSettings(findIn, resolver))).pipe(

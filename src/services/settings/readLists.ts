@@ -1,15 +1,8 @@
 import { Array, Effect, Either, Option, Record, Redacted, Schema, Struct } from "effect"
 import { NotifyEvents, NotifyFormat, NotifyName, type NotifyTarget, NotifyUrl } from "../../schema/notify.ts"
-import {
-  Fingerprint,
-  isKeyText,
-  JumpList,
-  Port,
-  type Server,
-  type ServerAccess,
-  usualSshPort
-} from "../../schema/servers.ts"
+import { Fingerprint, isKeyText, JumpList, Port, type Server, usualSshPort } from "../../schema/servers.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../../schema/settings.ts"
+import { type ServerAccess } from "../../schema/ssh.ts"
 import {
   checkEntry,
   type CheckResult,

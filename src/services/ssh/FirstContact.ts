@@ -1,6 +1,5 @@
 import { Context, Effect, Either, Layer, Option, Ref, type Scope } from "effect"
-import type { ServerAccess } from "../../schema/servers.ts"
-import { ServerUnreachable } from "../../schema/ssh.ts"
+import { type ServerAccess, ServerUnreachable } from "../../schema/ssh.ts"
 import { computeFingerprint, HostKeys, type RouteChange } from "../HostKeys.ts"
 import { refuseNewKeys, withUserKnownHosts } from "../sshClient/knownHosts.ts"
 import { connectServer, type JumpConnection, toJumpFailure } from "./connect.ts"

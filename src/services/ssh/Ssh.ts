@@ -1,6 +1,11 @@
 import { Context, type Duration, Effect, type Scope, type Stream } from "effect"
-import type { ServerAccess } from "../../schema/servers.ts"
-import { type ConnectionLost, type LoginShellFailed, RemoteCommandFailed, type SshError } from "../../schema/ssh.ts"
+import {
+  type ConnectionLost,
+  type LoginShellFailed,
+  RemoteCommandFailed,
+  type ServerAccess,
+  type SshError
+} from "../../schema/ssh.ts"
 import { listServerSecrets, scrubText } from "../masking.ts"
 
 /** Limit of a command's output, higher than that of any healthy server. A command that exceeds it is ended. */

@@ -1,12 +1,12 @@
 import { Clock, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
 import type { ClientChannel, PseudoTtyOptions } from "ssh2"
-import type { ServerAccess } from "../../schema/servers.ts"
 import {
   type ConnectionLost,
   LoginShellFailed,
   RemoteOutputTooLong,
   RemoteSilent,
   RemoteTimeout,
+  type ServerAccess,
   type SshError,
   SudoRefused
 } from "../../schema/ssh.ts"

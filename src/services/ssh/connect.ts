@@ -1,8 +1,7 @@
 import { Deferred, Duration, Effect, Schedule, type Scope } from "effect"
 import { Socket } from "node:net"
 import type { ClientChannel, ServerHostKeyAlgorithm } from "ssh2"
-import type { ServerAccess } from "../../schema/servers.ts"
-import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../schema/ssh.ts"
+import { AuthenticationFailed, HostKeyChanged, type ServerAccess, ServerUnreachable } from "../../schema/ssh.ts"
 import { HostKeys, parseHostKey } from "../HostKeys.ts"
 import {
   collectLoginMethods,

@@ -1,10 +1,11 @@
 import { Config, Deferred, Effect, Either, Encoding, Option, Redacted, type Scope } from "effect"
 import type { AnyAuthMethod, Client, IdentityCallback, ParsedKey, SignCallback, SigningRequestOptions } from "ssh2"
-import type { Credentials, ServerAccess } from "../../schema/servers.ts"
 import {
   type AuthenticationFailed,
   ConnectionLost,
+  type Credentials,
   type HostKeyChanged,
+  type ServerAccess,
   type ServerUnreachable
 } from "../../schema/ssh.ts"
 import { cut, escapeText } from "../../schema/words.ts"

@@ -1,14 +1,6 @@
 import { Effect, Option } from "effect"
-import {
-  type Credentials,
-  type JumpHost,
-  jumpShape,
-  mostJumps,
-  parseJumpHosts,
-  type ServerAccess,
-  usualSshPort
-} from "../../schema/servers.ts"
-import { JumpRefused, type SshDefaults } from "../../schema/ssh.ts"
+import { type JumpHost, jumpShape, mostJumps, parseJumpHosts, usualSshPort } from "../../schema/servers.ts"
+import { type Credentials, JumpRefused, type ServerAccess, type SshDefaults } from "../../schema/ssh.ts"
 import { cut, quoteInput } from "../../schema/words.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { readSshHost, SshClient, type SshSetting, withTokens } from "./clientConfig.ts"

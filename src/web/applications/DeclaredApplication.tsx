@@ -3,9 +3,7 @@ import { useState } from "react"
 import { Link } from "wouter"
 import { isEnded } from "../../schema/runs.ts"
 import type { PlanChange, PlatformPlan } from "../../schema/upsert.ts"
-import { CancelRun } from "../runs/CancelRun.tsx"
-import { RunPanel } from "../runs/RunPanel.tsx"
-import { useRun } from "../runs/useRuns.ts"
+import { CancelRun, RunPanel } from "../runs/RunPanel.tsx"
 import {
   formatCount,
   formatValue,
@@ -14,6 +12,7 @@ import {
   useCall,
   useOverview,
   useProjects,
+  useRun,
   useStartRun
 } from "../service.ts"
 import { Age, Badge, Button, Empty, Failure, Head, Icon, Loading, Panel, Waiting, Warnings } from "../ui/components.tsx"

@@ -2,8 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import { Link, useLocation } from "wouter"
 import type { Removal, RemovalRequest, Removed } from "../../schema/applications.ts"
-import { useUnderWay } from "../runs/useRuns.ts"
-import { call, ServiceFailure, useCall, useProjects } from "../service.ts"
+import { call, ServiceFailure, useCall, useProjects, useUnderWay } from "../service.ts"
 import {
   Age,
   Badge,

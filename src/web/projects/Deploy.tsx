@@ -7,7 +7,7 @@ import { formatBytes } from "../../schema/words.ts"
 import { formatCount, useServers, useStartRun } from "../service.ts"
 import { Button, Failure, lazyComponent, Waiting } from "../ui/components.tsx"
 import { Confirm, Dialog, useProtection } from "../ui/dialogs.tsx"
-import { changeWords } from "./plan/changeWords.ts"
+import { changeWords } from "./plan/rows.tsx"
 import { useBindingPlan } from "./state.ts"
 
 // Loaded on first use: users open a project mostly for its first tab.

@@ -1,16 +1,15 @@
 import { type ReactNode, useState } from "react"
 import { Link, useLocation, useSearchParams } from "wouter"
 import { filterChangedParts } from "../../schema/deploys.ts"
-import { listDeployPlaces, narrowToPlace } from "../../schema/places.ts"
 import type { LocalProject } from "../../schema/projects.ts"
 import { isEnded, type Run } from "../../schema/runs.ts"
 import type { Server } from "../../schema/servers.ts"
+import { listDeployPlaces, narrowToPlace } from "../../schema/targets.ts"
 import { useAnchor } from "../browser.ts"
 import { Logs } from "../logs/Logs.tsx"
-import { CancelRun } from "../runs/CancelRun.tsx"
+import { CancelRun } from "../runs/RunPanel.tsx"
 import { RunStrip } from "../runs/RunStrip.tsx"
-import { useRun, useStackRuns } from "../runs/useRuns.ts"
-import { formatCount, useOverview, useProjects, useServers } from "../service.ts"
+import { formatCount, useOverview, useProjects, useRun, useServers, useStackRuns } from "../service.ts"
 import {
   Age,
   Badge,

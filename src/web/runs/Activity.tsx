@@ -1,10 +1,9 @@
 import { Link, useSearchParams } from "wouter"
 import { findFinalMessage, type Run, RunKind, RunState } from "../../schema/runs.ts"
-import { formatCount, useProjects } from "../service.ts"
+import { formatCount, type RunFilter, useHistory, useProjects } from "../service.ts"
 import { Age, Badge, Button, Empty, Head, Loading, Panel } from "../ui/components.tsx"
 import { describeRun, describeRunOutcome, Duration } from "./RunPanel.tsx"
 import { UnderWay } from "./RunStrip.tsx"
-import { type RunFilter, useHistory } from "./useRuns.ts"
 
 export const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
   <ul className="rows runs">

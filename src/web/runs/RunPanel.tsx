@@ -1,5 +1,6 @@
+import { useMutation } from "@tanstack/react-query"
 import { Option, Schema } from "effect"
-import { type ReactNode, useSyncExternalStore } from "react"
+import { type ReactNode, useState, useSyncExternalStore } from "react"
 import { Link, useLocation } from "wouter"
 import {
   computeRunVerdict,
@@ -11,6 +12,7 @@ import {
 } from "../../schema/runs.ts"
 import { DeployedTarget, listBegunDeploys, outcomeWords } from "../../schema/targets.ts"
 import { formatBytes, formatDuration } from "../../schema/words.ts"
+import { call, type WatchedRun } from "../service.ts"
 import {
   Age,
   Badge,
@@ -23,7 +25,7 @@ import {
   useNow,
   Waiting
 } from "../ui/components.tsx"
-import type { WatchedRun } from "./useRuns.ts"
+import { Confirm } from "../ui/dialogs.tsx"
 
 const key = "berth-notify"
 const listeners = new Set<() => void>()
@@ -309,5 +311,41 @@ export const Targets = ({ run }: { readonly run: Run }) => {
         ))}
       </ul>
     </Panel>
+  )
+}
+
+/** Cancels a run after confirmation. */
+export const CancelRun = ({ run }: { readonly run: Run }) => {
+  const [asking, setAsking] = useState(false)
+  const { error, isPending, isSuccess, mutate } = useMutation({
+    mutationFn: () => call((berth) => berth.cancelRun({ path: { id: run.id } }))
+  })
+  return (
+    <>
+      <Button icon="stop" look="small" changes disabled={isPending || isSuccess} onClick={() => setAsking(true)}>
+        {isPending || isSuccess ? "Stopping …" : "Cancel"}
+      </Button>
+      {error === null ? null : <span className="bad" role="alert">{error.message}</span>}
+      {asking
+        ? (
+          <Confirm
+            title={`Cancel: ${describeRun(run)}?`}
+            action="Cancel the run"
+            danger
+            onClose={() => setAsking(false)}
+            onConfirm={() => {
+              setAsking(false)
+              mutate()
+            }}
+          >
+            <p>
+              {run.kind === "stack"
+                ? "What the server was told to do comes to its end first, and stays."
+                : "It stops at the next safe point, and what it has begun is undone as after a failure."}
+            </p>
+          </Confirm>
+        )
+        : null}
+    </>
   )
 }

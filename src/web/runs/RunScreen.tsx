@@ -1,11 +1,9 @@
 import { type ReactNode } from "react"
 import { Link } from "wouter"
 import { isEnded, type Run } from "../../schema/runs.ts"
-import { useProjects, useServers } from "../service.ts"
+import { useProjects, useRun, useServers } from "../service.ts"
 import { Age, Badge, Failure, Head, Panel, Waiting } from "../ui/components.tsx"
-import { CancelRun } from "./CancelRun.tsx"
-import { describeRun, describeRunOutcome, RunPanel, Targets, toBaseName } from "./RunPanel.tsx"
-import { useRun } from "./useRuns.ts"
+import { CancelRun, describeRun, describeRunOutcome, RunPanel, Targets, toBaseName } from "./RunPanel.tsx"
 
 const outputOf = ({ result }: Run): string =>
   typeof result === "object" && result !== null && "output" in result && typeof result.output === "string"

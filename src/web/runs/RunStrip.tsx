@@ -2,6 +2,7 @@ import type { ReactNode } from "react"
 import { Link } from "wouter"
 import { findFinalMessage, isEnded, type Run, type RunStep } from "../../schema/runs.ts"
 import { formatBytes, formatDuration } from "../../schema/words.ts"
+import { useRun, useUnderWay, type WatchedRun } from "../service.ts"
 import { Age, Badge, Failure, Panel, useNow } from "../ui/components.tsx"
 import {
   describeRun,
@@ -12,7 +13,6 @@ import {
   NotifyToggle,
   RunMessage
 } from "./RunPanel.tsx"
-import { useRun, useUnderWay, type WatchedRun } from "./useRuns.ts"
 
 /** Completed share of a step in percent: bytes while they are sent, and 50 if it cannot be measured. */
 const shareOf = ({ progress, status }: RunStep): number => {

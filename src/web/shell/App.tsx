@@ -10,7 +10,6 @@ import { setBusyTitle } from "../browser.ts"
 import { DeployDialog } from "../projects/Deploy.tsx"
 import { buildProjectHref, parseProjectName, toProjectTone, useChanges } from "../projects/state.ts"
 import { describeRun, describeRunOutcome, useEndNotices } from "../runs/RunPanel.tsx"
-import { useNewestRuns, useUnderWay } from "../runs/useRuns.ts"
 import {
   call,
   notifySessionEnded,
@@ -19,9 +18,11 @@ import {
   ServiceFailure,
   subscribeSessionEnded,
   useHeartbeat,
+  useNewestRuns,
   useOverview,
   useProjects,
-  useSession
+  useSession,
+  useUnderWay
 } from "../service.ts"
 import {
   Age,

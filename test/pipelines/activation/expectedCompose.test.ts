@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { listExpectedCompose, makeCompareFailure } from "../../../src/pipelines/activation/expectedCompose.ts"
-import { findReferences } from "../../../src/pipelines/projects/broughtFiles.ts"
 import { readComposeFile } from "../../../src/pipelines/projects/compose.ts"
+import { findReferences } from "../../../src/pipelines/projects/deployFiles.ts"
 import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"
 
 const compose = `services:

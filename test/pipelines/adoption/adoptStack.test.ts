@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { listLeft } from "../../../src/pipelines/adoption/adoptStack.ts"
 import { groupStacks } from "../../../src/pipelines/adoption/serverStacks.ts"
 import { listNoted, type SeenFile } from "../../../src/pipelines/adoption/stackFiles.ts"
-import type { FoundReference } from "../../../src/pipelines/projects/broughtFiles.ts"
+import type { FoundReference } from "../../../src/pipelines/projects/deployFiles.ts"
 import type { ComposedContainer } from "../../../src/remote/adoption.ts"
 
 const container = (more: Partial<ComposedContainer> = {}): ComposedContainer => ({

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { type AppPlan, planEntryWith } from "../../../src/pipelines/applications/platformFile.ts"
-import type { AppEnv, PlatformRecord } from "../../../src/schema/applications.ts"
-import { Disclosed } from "../../../src/schema/basics.ts"
+import { type AppEnv, Disclosed, type PlatformRecord } from "../../../src/schema/applications.ts"
 import { PlatformEntry } from "../../../src/schema/upsert.ts"
 
 /** Fields of an entry; one that is undefined is not declared. */

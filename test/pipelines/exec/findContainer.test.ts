@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { findContainer, findShell } from "../../../src/pipelines/exec.ts"
-import type { ServerAccess } from "../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../src/schema/ssh.ts"
 import { sshTest } from "../../../src/testing/SshTest.ts"
 
 const server: ServerAccess = {

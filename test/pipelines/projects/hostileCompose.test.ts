@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { findReferences } from "../../../src/pipelines/projects/broughtFiles.ts"
 import { readComposeFile } from "../../../src/pipelines/projects/compose.ts"
+import { findReferences } from "../../../src/pipelines/projects/deployFiles.ts"
 import { patience } from "../../fixtures/patience.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 import { memoryWorld } from "../../layers/worlds/memoryWorld.ts"

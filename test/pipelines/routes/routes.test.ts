@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { addRoute, planRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
 import { proxyExit } from "../../../src/remote/proxy.ts"
-import type { ServerAccess } from "../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../src/schema/ssh.ts"
 import { locksTest } from "../../../src/testing/RunsTest.ts"
 import { type SettingsFixture, settingsTest } from "../../../src/testing/SettingsTest.ts"
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope, Stream, TestClock } from "effect"
-import type { ServerAccess } from "../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../src/schema/ssh.ts"
 import { Execs, ExecsLive } from "../../../src/services/exec.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 

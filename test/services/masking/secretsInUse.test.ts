@@ -2,8 +2,8 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
-import { scrubSecrets, secretsInUse } from "../../../src/services/masking.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
+import { scrubSecrets, secretsInUse } from "../../../src/services/settings/Settings.ts"
 import { settingsFileWith } from "../../fixtures/programs/service.ts"
 
 const every = `token: general-token

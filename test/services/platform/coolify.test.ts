@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Disclosed } from "../../../src/schema/basics.ts"
+import { Disclosed } from "../../../src/schema/applications.ts"
 import { checkToken, checkVersion } from "../../../src/services/platform/coolify.ts"
 
 describe("versionFinding", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
-import type { Credentials, ServerAccess } from "../../../src/schema/servers.ts"
+import type { Credentials, ServerAccess } from "../../../src/schema/ssh.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd, run, type SshUser } from "../../fixtures/network/openssh.ts"
 import { patience } from "../../fixtures/patience.ts"

@@ -7,8 +7,23 @@ import {
   type PlannedService
 } from "../../../schema/deploys.ts"
 import { Boundary, Waiting } from "../../ui/components.tsx"
-import { changeWords } from "./changeWords.ts"
 import { countChangedLines, parseHunks } from "./hunks.ts"
+
+/** Words and signs for changes of files, images, services and secrets. */
+export const changeWords = {
+  new: ["good", "+", "is new"],
+  changed: ["warn", "~", "changes"],
+  removed: ["bad", "−", "is removed"],
+  same: ["", "=", "stays"],
+  create: ["good", "+", "is created"],
+  recreate: ["warn", "~", "is made anew"],
+  remove: ["bad", "−", "is removed"],
+  gone: ["bad", "−", "is removed"],
+  unknown: ["", "?", "is resolved by a deploy"],
+  keep: ["", "=", "runs on"],
+  run: ["", ">", "is run"],
+  follow: ["", ">", "is followed"]
+} as const
 
 // Largest part of the bundle: loaded lazily with the first diff.
 const Hunk = lazy(() => import("./Hunk.tsx").then((part) => ({ default: part.Hunk })))

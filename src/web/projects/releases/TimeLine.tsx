@@ -4,12 +4,10 @@ import type { LocalProject } from "../../../schema/projects.ts"
 import { type ComparedService, describeSource, type Release, type ReleaseImage } from "../../../schema/releases.ts"
 import { findFinalMessage, type Run } from "../../../schema/runs.ts"
 import { describeRun, describeRunOutcome, Duration } from "../../runs/RunPanel.tsx"
-import { useStackRuns } from "../../runs/useRuns.ts"
-import { formatCount, useCall, useStartRun } from "../../service.ts"
+import { formatCount, useCall, useStackRuns, useStartRun } from "../../service.ts"
 import { Age, Badge, Button, Empty, Failure, Icon, Loading, Panel, Waiting, Warnings } from "../../ui/components.tsx"
 import { Confirm, useProtection } from "../../ui/dialogs.tsx"
-import { changeWords } from "../plan/changeWords.ts"
-import { ChangedFileRow, PlannedRow, PlannedServiceRow } from "../plan/rows.tsx"
+import { ChangedFileRow, changeWords, PlannedRow, PlannedServiceRow } from "../plan/rows.tsx"
 
 /** First digits of an image id, as Docker shows it. */
 export const shortenImageId = (id: string): string => id.replace("sha256:", "").slice(0, 12)

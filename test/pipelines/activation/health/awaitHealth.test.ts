@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, FastCheck, Fiber, Schema, TestClock } from "effect"
 import { awaitHealth } from "../../../../src/pipelines/activation/health.ts"
 import { parseInspect } from "../../../../src/remote/stack.ts"
-import type { ServerAccess } from "../../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../../src/schema/ssh.ts"
 import { SshAsked, sshTest } from "../../../../src/testing/SshTest.ts"
 
 const main: ServerAccess = {

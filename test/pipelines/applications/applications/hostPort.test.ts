@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { findHostPort } from "../../../../src/pipelines/applications/applications.ts"
-import { Disclosed } from "../../../../src/schema/basics.ts"
+import { Disclosed } from "../../../../src/schema/applications.ts"
 
 const env = (id: number, key: string, isPreview: boolean) => ({
   key,

@@ -4,7 +4,7 @@ import { Duration, Effect, Fiber, Layer, Redacted, Ref, TestClock } from "effect
 import type { DeclaredSecret } from "../../../../src/pipelines/secrets/declaredSecrets.ts"
 import { resolveSecrets } from "../../../../src/pipelines/secrets/deploySecrets.ts"
 import { findSecretMemory, keepForPlan, shareSecrets } from "../../../../src/pipelines/secrets/secretMemory.ts"
-import { scrubSecrets } from "../../../../src/services/masking.ts"
+import { scrubSecrets } from "../../../../src/services/settings/Settings.ts"
 import {
   localFilesTest,
   localProcessesTest,

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { toRecordedRequest } from "../../../../src/pipelines/servers/servers.ts"
-import type { ServerAccess } from "../../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../../src/schema/ssh.ts"
 
 const server: ServerAccess = {
   id: "7",

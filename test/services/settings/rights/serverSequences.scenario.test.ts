@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
-import type { ServerAccess, ServerInput } from "../../../../src/schema/servers.ts"
+import type { ServerInput } from "../../../../src/schema/servers.ts"
+import type { ServerAccess } from "../../../../src/schema/ssh.ts"
 import { CurrentCaller } from "../../../../src/services/access/Caller.ts"
 import type { Settings } from "../../../../src/services/settings/Settings.ts"
 import { patience } from "../../../fixtures/patience.ts"

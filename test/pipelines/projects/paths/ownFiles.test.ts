@@ -2,21 +2,21 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Redacted, Ref } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
-import { adopt } from "../../../src/pipelines/adopt.ts"
+import { adopt } from "../../../../src/pipelines/adopt.ts"
 import {
   appendChangelog,
   isChangelogValid,
   readRecordedChanges
-} from "../../../src/pipelines/applications/changelog.ts"
-import { init } from "../../../src/pipelines/init.ts"
-import { writeOwnFile } from "../../../src/pipelines/projects/ownFiles.ts"
-import { changeProjectRecipients, setSecret } from "../../../src/pipelines/secrets/projectSecrets.ts"
-import { planUpsert, upsertApp } from "../../../src/pipelines/upsert/upsert.ts"
-import type { ChangelogEntry } from "../../../src/schema/upsert.ts"
-import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import type { LocalFixture } from "../../../src/testing/LocalFilesTest.ts"
-import { PlatformCalls } from "../../../src/testing/PlatformTest.ts"
-import { declaring, memoryWorld } from "../../layers/worlds/memoryWorld.ts"
+} from "../../../../src/pipelines/applications/changelog.ts"
+import { init } from "../../../../src/pipelines/init.ts"
+import { writeOwnFile } from "../../../../src/pipelines/projects/paths.ts"
+import { changeProjectRecipients, setSecret } from "../../../../src/pipelines/secrets/projectSecrets.ts"
+import { planUpsert, upsertApp } from "../../../../src/pipelines/upsert/upsert.ts"
+import type { ChangelogEntry } from "../../../../src/schema/upsert.ts"
+import { LocalFiles } from "../../../../src/services/local/LocalFiles.ts"
+import type { LocalFixture } from "../../../../src/testing/LocalFilesTest.ts"
+import { PlatformCalls } from "../../../../src/testing/PlatformTest.ts"
+import { declaring, memoryWorld } from "../../../layers/worlds/memoryWorld.ts"
 
 const projectPath = "/srv/shop"
 const secret = "/home/ann/.ssh/id_ed25519"
@@ -99,7 +99,7 @@ describe("a file that Berth writes into a project", () => {
       "pipelines/adopt.ts",
       "pipelines/applications/changelog.ts",
       "pipelines/init.ts",
-      "pipelines/projects/ownFiles.ts",
+      "pipelines/projects/paths.ts",
       "pipelines/secrets/ageFile.ts"
     ]
     // Links in the place of what these write: pull.test.ts, ci.test.ts, and a directory that an adoption makes itself.

@@ -4,12 +4,12 @@ import { Effect, Layer } from "effect"
 import { spawnSync } from "node:child_process"
 import { symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { planDeploy } from "../../../src/pipelines/deploy/preflight.ts"
-import { decideReferences, listServicesSeeing } from "../../../src/pipelines/projects/broughtFiles.ts"
-import { readComposeFile } from "../../../src/pipelines/projects/compose.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
-import { settingsTest } from "../../../src/testing/SettingsTest.ts"
-import { plant, temporaryDirectory } from "../../layers/temporary.ts"
+import { planDeploy } from "../../../../src/pipelines/deploy/preflight.ts"
+import { readComposeFile } from "../../../../src/pipelines/projects/compose.ts"
+import { decideReferences, listServicesSeeing } from "../../../../src/pipelines/projects/deployFiles.ts"
+import { LocalFilesLive } from "../../../../src/services/local/LocalFiles.ts"
+import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
+import { plant, temporaryDirectory } from "../../../layers/temporary.ts"
 
 const local = Layer.provideMerge(Layer.merge(LocalFilesLive, settingsTest()), NodeContext.layer)
 type Files = Parameters<typeof plant>[1]

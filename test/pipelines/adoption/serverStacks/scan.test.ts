@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { scan } from "../../../src/pipelines/servers/scan.ts"
-import { ServerUnreachable } from "../../../src/schema/ssh.ts"
-import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
-import { type SshAnswer, SshAsked, sshTest } from "../../../src/testing/SshTest.ts"
+import { scan } from "../../../../src/pipelines/adoption/serverStacks.ts"
+import { ServerUnreachable } from "../../../../src/schema/ssh.ts"
+import { settingsTest, storedServer } from "../../../../src/testing/SettingsTest.ts"
+import { type SshAnswer, SshAsked, sshTest } from "../../../../src/testing/SshTest.ts"
 
 const server = storedServer({ useSudo: true })
 const what = "scanning ~/containers"

@@ -4,11 +4,15 @@ import { Effect, Either, Layer } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { listEnvironments, listVariants, resolveEnvironment } from "../../../src/pipelines/projects/environments.ts"
-import { readContainerConfig } from "../../../src/pipelines/projects/files.ts"
-import { listDeployPlaces } from "../../../src/schema/places.ts"
-import type { ContainerConfig } from "../../../src/schema/projects.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
+import {
+  listEnvironments,
+  listVariants,
+  readContainerConfig,
+  resolveEnvironment
+} from "../../../../src/pipelines/projects/files.ts"
+import type { ContainerConfig } from "../../../../src/schema/projects.ts"
+import { listDeployPlaces } from "../../../../src/schema/targets.ts"
+import { LocalFilesLive } from "../../../../src/services/local/LocalFiles.ts"
 
 const config: ContainerConfig = {
   serverId: "main",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { findProtectedEnvironment, listDeployPlaces, narrowToPlace } from "../../src/schema/places.ts"
-import type { LocalProject } from "../../src/schema/projects.ts"
+import type { LocalProject } from "../../../src/schema/projects.ts"
+import { findProtectedEnvironment, listDeployPlaces, narrowToPlace } from "../../../src/schema/targets.ts"
 
 const project: LocalProject = {
   name: "shop",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
-import { runCli } from "../../fixtures/programs/cli.ts"
-import { settingsFileWith } from "../../fixtures/programs/service.ts"
+import { runCli } from "../../../fixtures/programs/cli.ts"
+import { settingsFileWith } from "../../../fixtures/programs/service.ts"
 
 describe("berth token", () => {
   it.scopedLive("adds a token after saying which callers it concerns, and prints its value alone", () =>

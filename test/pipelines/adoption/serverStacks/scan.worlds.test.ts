@@ -2,11 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
-import { scan } from "../../../src/pipelines/servers/scan.ts"
-import { settingsTest } from "../../../src/testing/SettingsTest.ts"
-import { worlds } from "../../fixtures/network/servers.ts"
-import { patience } from "../../fixtures/patience.ts"
-import { liveSsh } from "../../services/ssh/live.ts"
+import { scan } from "../../../../src/pipelines/adoption/serverStacks.ts"
+import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
+import { worlds } from "../../../fixtures/network/servers.ts"
+import { patience } from "../../../fixtures/patience.ts"
+import { liveSsh } from "../../../services/ssh/live.ts"
 
 const odd = [
   "$(touch RAN)",

@@ -1,11 +1,11 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Stream, TestClock } from "effect"
-import { followRun } from "../../src/cli/followRun.ts"
-import { Screen } from "../../src/cli/output.ts"
-import { Berth, type StartedRun } from "../../src/client/Berth.ts"
-import { BerthError } from "../../src/client/BerthError.ts"
-import type { Run } from "../../src/schema/runs.ts"
-import { run, screenInto } from "../fixtures/programs/runView.ts"
+import { Screen } from "../../../src/cli/output.ts"
+import { followRun } from "../../../src/cli/runView.ts"
+import { Berth, type StartedRun } from "../../../src/client/Berth.ts"
+import { BerthError } from "../../../src/client/BerthError.ts"
+import type { Run } from "../../../src/schema/runs.ts"
+import { run, screenInto } from "../../fixtures/programs/runView.ts"
 
 const started: StartedRun<never> = { run, events: Stream.never, result: Effect.never }
 const refused = new BerthError({ reason: "refused", status: 409, message: "The plan is outdated" })

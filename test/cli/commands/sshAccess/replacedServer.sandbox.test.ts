@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { runCli } from "../../fixtures/programs/cli.ts"
-import { settingsFileWith } from "../../fixtures/programs/service.ts"
+import { runCli } from "../../../fixtures/programs/cli.ts"
+import { settingsFileWith } from "../../../fixtures/programs/service.ts"
 
 describe("berth server add", () => {
   it.scopedLive("replaces a stored server of the name after a yes, under its id", () =>
