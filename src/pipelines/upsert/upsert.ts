@@ -90,11 +90,111 @@ export interface DecidedUpsert {
   readonly planned: PlannedSteps
 }
 
-/** Fails the plan with this step, because later steps depend on it. */
-const needed = <A, E extends { readonly message: string; readonly status?: number }, R>(
-  step: string,
-  effect: Effect.Effect<A, E, R>
-) => Effect.mapError(effect, ({ message, status }) => new PlanFailed({ step, reason: message, status: status ?? 500 }))
+const optional = Schema.OptionFromNullOr
+const OptionalText = optional(Schema.String)
+
+/**
+ * A plan without its entry, which is decoded from `raw` again. Platform records are never stored, because they may
+ * contain secrets.
+ */
+export const StoredPlan = Schema.Struct({
+  name: Schema.String,
+  raw: RawEntry,
+  warnings: Schema.Array(Schema.String),
+  buildPack: BuildPack,
+  repository: Schema.Struct({ owner: Schema.String, name: Schema.String }),
+  gitUrl: Schema.String,
+  branch: Schema.String,
+  port: optional(Schema.Number),
+  domain: OptionalText,
+  server: OptionalText,
+  service: OptionalText
+})
+export interface StoredPlan extends Schema.Schema.Type<typeof StoredPlan> {}
+
+export const StoredTarget = Schema.Struct({ serverUuid: Schema.String, ip: OptionalText, local: Schema.Boolean })
+
+/** The application that was found, with the changes that the update will make. */
+export const StoredCheck = Schema.Struct({
+  uuid: OptionalText,
+  namesakes: Schema.Array(Schema.String),
+  updates: Schema.Array(Change)
+})
+export interface StoredCheck extends Schema.Schema.Type<typeof StoredCheck> {}
+
+/** Step that only reads: plan and run read the same, and describe it in the same words. */
+interface Reading<In, Found, Kept, Encoded, E, R> {
+  readonly step: string
+  readonly read: (input: In) => Effect.Effect<Found, E, R>
+  /** Part of it that a run stores. */
+  readonly keep: (found: Found, input: In) => Effect.Effect<Kept, never, Settings>
+  readonly stored: Schema.Schema<Kept, Encoded>
+  readonly words: (kept: Kept, reader: "plan" | "run") => string
+}
+
+const defineReading = <In, Found, Kept, Encoded, E, R>(
+  reading: Reading<In, Found, Kept, Encoded, E, R>
+): Reading<In, Found, Kept, Encoded, E, R> => reading
+
+const configStep = defineReading({
+  step: "config",
+  // Links are refused before anything is changed that the changelog could not record.
+  read: (request: AppRequest) => Effect.zipLeft(readPlan(request), refuseLink(request.projectPath, changelogFileName)),
+  keep: (plan): Effect.Effect<StoredPlan> => Effect.succeed(plan),
+  stored: StoredPlan,
+  // The entry's warnings are part of the whole plan.
+  words: (plan, reader) => describePlan(reader === "plan" ? { ...plan, warnings: [] } : plan)
+})
+
+const serverStep = defineReading({
+  step: "server",
+  read: findPlatformTarget,
+  keep: (target) => Effect.succeed(target),
+  stored: StoredTarget,
+  words: describeTarget
+})
+
+const checkStep = defineReading({
+  step: "check",
+  read: findLive,
+  keep: ({ app, namesakes }, plan) =>
+    Effect.map(maskChanges(listChangelogUpdates(plan, app)), (updates): StoredCheck => ({
+      uuid: Option.map(app, ({ uuid }) => uuid),
+      namesakes,
+      updates
+    })),
+  stored: StoredCheck,
+  words: ({ uuid }) => describeFound(uuid)
+})
+
+/** Reads for a plan. A failure ends the plan, because later steps depend on it. */
+const readForPlan = <In, Found, Kept, Encoded, E extends { readonly message: string; readonly status?: number }, R>(
+  { keep, read, step, words }: Reading<In, Found, Kept, Encoded, E, R>,
+  input: In
+) =>
+  Effect.gen(function*() {
+    const found = yield* Effect.mapError(
+      read(input),
+      ({ message, status }) => new PlanFailed({ step, reason: message, status: status ?? 500 })
+    )
+    const detail = words(yield* keep(found, input), "plan")
+    return { found, part: { step, ...describe({ will: "nothing", detail }) } }
+  })
+
+/** Executes the step of a run, with what its plan has read if there is one. */
+const readInRun = <In, Found, Kept, Encoded, E extends { readonly message: string }, R>(
+  { keep, read, step, stored, words }: Reading<In, Found, Kept, Encoded, E, R>,
+  input: In,
+  planned: Option.Option<Found>
+) =>
+  makeStage(step)(
+    stored,
+    () =>
+      Effect.flatMap(Option.getOrElse(Option.map(planned, Effect.succeed), () => read(input)), (found) =>
+        keep(found, input)),
+    (kept) =>
+      words(kept, "run")
+  )
 
 /** Marks the steps after the one at which an upsert would stop as not reached. */
 const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
@@ -105,26 +205,6 @@ const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
       : { step: one.step, ...describe({ will: "skip", detail: `not reached: it would stop at ${parts[last]?.step}` }) }
   )
 }
-
-/** Reads the declaration, its target server and the live application. */
-const readInputs = Effect.fn("readInputs")(function*(request: AppRequest) {
-  const plan = yield* needed(
-    "config",
-    Effect.zipLeft(readPlan(request), refuseLink(request.projectPath, changelogFileName))
-  )
-  const target = yield* needed("server", findPlatformTarget(plan))
-  const live = yield* needed("check", findLive(plan))
-  return { plan, target, live }
-})
-
-const reads = (step: string, detail: string): Part => ({ step, ...describe({ will: "nothing", detail }) })
-
-/** Plans of the steps that only read. The entry's warnings are part of the whole plan. */
-const describeInputs = ({ app, plan, target }: Pick<Seen, "app" | "plan" | "target">): ReadonlyArray<Part> => [
-  reads("config", describePlan({ ...plan, warnings: [] })),
-  reads("server", describeTarget(target)),
-  reads("check", describeFound(Option.map(app, ({ uuid }) => uuid)))
-]
 
 /** Differences that remain because no step changes them. A deployment applies only changes of these kinds. */
 const listRemaining = ({ app, envs, parts, plan }: Seen) => {
@@ -172,13 +252,16 @@ const collectFacts = ({ app, namesakes, parts, plan, target }: Seen, reached: Re
 export const decideUpsert = Effect.fn("decideUpsert")(function*(
   request: AppRequest
 ): Effect.fn.Return<DecidedUpsert, PlanFailed, PlanServices> {
-  const { live, plan, target } = yield* readInputs(request)
+  const config = yield* readForPlan(configStep, request)
+  const server = yield* readForPlan(serverStep, config.found)
+  const check = yield* readForPlan(checkStep, config.found)
+  const { live, plan, target } = { live: check.found, plan: config.found, target: server.found }
   const { apply, seen } = yield* upsertSteps.plan({
     ...live,
     projectPath: request.projectPath,
     plan,
     target,
-    parts: describeInputs({ app: live.app, plan, target }),
+    parts: [config.part, server.part, check.part],
     changes: listChangelogUpdates(plan, live.app),
     envs: Option.none(),
     planned: {}
@@ -305,41 +388,6 @@ export const bindToPlan = (
     return { decisions: Option.map(now, ({ decisions }): Decisions => decisions), planned }
   })
 
-const optional = Schema.OptionFromNullOr
-const OptionalText = optional(Schema.String)
-
-/**
- * A plan without its entry, which is decoded from `raw` again. Platform records are never stored, because they may
- * contain secrets.
- */
-export const StoredPlan = Schema.Struct({
-  name: Schema.String,
-  raw: RawEntry,
-  warnings: Schema.Array(Schema.String),
-  buildPack: BuildPack,
-  repository: Schema.Struct({ owner: Schema.String, name: Schema.String }),
-  gitUrl: Schema.String,
-  branch: Schema.String,
-  port: optional(Schema.Number),
-  domain: OptionalText,
-  server: OptionalText,
-  service: OptionalText
-})
-export interface StoredPlan extends Schema.Schema.Type<typeof StoredPlan> {}
-
-export const StoredTarget = Schema.Struct({ serverUuid: Schema.String, ip: OptionalText, local: Schema.Boolean })
-
-/** The application that was found, with the changes that the update will make. */
-export const StoredCheck = Schema.Struct({
-  uuid: OptionalText,
-  namesakes: Schema.Array(Schema.String),
-  updates: Schema.Array(Change)
-})
-export interface StoredCheck extends Schema.Schema.Type<typeof StoredCheck> {}
-
-const orElse = <A, E, R>(decision: Option.Option<A>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Option.match(decision, { onNone: () => effect, onSome: Effect.succeed })
-
 /** Restores a stored plan; its entry was valid when it was stored. */
 const restorePlan = (stored: StoredPlan): Effect.Effect<AppPlan> =>
   readDeclaredEntry(makeUnplacedSource(platformFileName))(stored.raw, 0).pipe(
@@ -349,30 +397,11 @@ const restorePlan = (stored: StoredPlan): Effect.Effect<AppPlan> =>
 
 /** Executes the steps `config`, `server` and `check`. */
 const lookUp = Effect.fn("upsert.lookUp")(function*(request: AppRequest, decisions: PlanBinding["decisions"]) {
-  const { projectPath } = request
-  const stored = yield* makeStage("config")(StoredPlan, () =>
-    Effect.zipLeft(
-      orElse(Option.map(decisions, ({ plan }) => plan), readPlan(request)),
-      // Before anything is changed that the changelog could not record.
-      refuseLink(projectPath, changelogFileName)
-    ), describePlan)
+  const stored = yield* readInRun(configStep, request, Option.map(decisions, ({ plan }) => plan))
   const plan = yield* restorePlan(stored)
-  const target = yield* makeStage("server")(
-    StoredTarget,
-    () => orElse(Option.map(decisions, ({ target }) => target), findPlatformTarget(plan)),
-    describeTarget
-  )
-  const { namesakes, updates, uuid } = yield* makeStage("check")(
-    StoredCheck,
-    () =>
-      Effect.gen(function*() {
-        const { app, namesakes } = yield* orElse(Option.map(decisions, ({ live }) => live), findLive(plan))
-        const updates = yield* maskChanges(listChangelogUpdates(plan, app))
-        return { uuid: Option.map(app, ({ uuid }) => uuid), namesakes, updates }
-      }),
-    ({ uuid }) => describeFound(uuid)
-  )
-  return { projectPath, plan, target, found: uuid, namesakes, changes: updates } satisfies Checked
+  const target = yield* readInRun(serverStep, plan, Option.map(decisions, ({ target }) => target))
+  const { namesakes, updates, uuid } = yield* readInRun(checkStep, plan, Option.map(decisions, ({ live }) => live))
+  return { projectPath: request.projectPath, plan, target, found: uuid, namesakes, changes: updates } satisfies Checked
 })
 
 /**
