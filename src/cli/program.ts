@@ -86,7 +86,7 @@ const usageOf = (path: string, node: CommandNode) => {
 }
 
 /** Formats the help of a command for a surface. */
-export const formatHelp = (path: string, node: CommandNode, surface: Surface): string => {
+const formatHelp = (path: string, node: CommandNode, surface: Surface): string => {
   const style = makeStyler(surface)
   const columns = Math.min(surface.columns, widest)
   const section = (title: string, lines: ReadonlyArray<string>) =>

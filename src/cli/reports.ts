@@ -42,7 +42,7 @@ export const planHashOption = textOption("plan-hash", "Deploy only what the plan
   value: "hash"
 })
 
-export interface ReportInput {
+interface ReportInput {
   readonly report: Option.Option<string>
   readonly annotations: Option.Option<"github">
 }

@@ -42,7 +42,7 @@ import {
 } from "./streams.ts"
 
 /** Options of an effect's requests: extra headers, and a listener for raw answers. */
-export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
+class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
   defaultValue: (): {
     readonly headers: Readonly<Record<string, string>>
     readonly heard: (body: string) => Effect.Effect<void>
@@ -74,7 +74,7 @@ const withSlowAnswers = (where: string) => (client: HttpClient.HttpClient): Http
   )
 
 /** The service started a run instead of answering; the answer follows later. */
-export class Accepted extends Data.TaggedError("Accepted")<{ readonly run: Run }> {}
+class Accepted extends Data.TaggedError("Accepted")<{ readonly run: Run }> {}
 
 const decodeRun = Schema.decodeOption(Schema.parseJson(Run))
 

@@ -73,7 +73,7 @@ const takes = (accepted: string, coding: string) =>
   })
 
 /** Identity of a page file by path, size and modification time. */
-export class FileState extends Data.Class<{
+class FileState extends Data.Class<{
   readonly path: string
   readonly size: number
   readonly modifiedAt: number

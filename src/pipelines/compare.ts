@@ -37,7 +37,7 @@ import {
 } from "./textDiffs.ts"
 
 /** Images of an archive compared with those of a server, or a warning if that failed. */
-export interface ImageComparison {
+interface ImageComparison {
   readonly images: ReadonlyArray<ComparedImage>
   readonly warnings: ReadonlyArray<string>
 }
@@ -65,7 +65,7 @@ const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<Com
  * Compares the images of a project's archive with those that have their names on the server. Failures are reported as
  * warnings.
  */
-export const compareImages = Effect.fn("compare.images")(function*(
+const compareImages = Effect.fn("compare.images")(function*(
   { remotePath, server }: Stack,
   directory: string,
   { config, images }: Pick<Names, "config" | "images">
@@ -90,7 +90,7 @@ export const compareImages = Effect.fn("compare.images")(function*(
 })
 
 /** A local file of a comparison. */
-export interface LocalFile {
+interface LocalFile {
   readonly path: string
   readonly size: number
   /** Content that a deploy would upload in place of the file\'s own. */
@@ -104,7 +104,7 @@ interface NamedPath {
 }
 
 /** Local files, and those that could not be read. */
-export interface LocalInventory {
+interface LocalInventory {
   readonly files: ReadonlyMap<string, LocalFile>
   /** Requested names that could not be inspected. */
   readonly unknown: ReadonlyArray<string>
@@ -116,7 +116,7 @@ export interface LocalInventory {
  * directory, and warns about paths that lead out of the project unless `container.json` allows them.
  * @param names relative to the project, with `/`
  */
-export const readLocalInventory = Effect.fn("compare.localInventory")(function*(
+const readLocalInventory = Effect.fn("compare.localInventory")(function*(
   directory: string,
   names: ReadonlyArray<string>,
   config: Pick<ContainerConfig, "allowLinks">

@@ -33,7 +33,7 @@ export interface Hooks {
 }
 
 /** A command of a hook failed. */
-export class HookFailed extends Data.TaggedError("HookFailed")<{ readonly reason: string }> {
+class HookFailed extends Data.TaggedError("HookFailed")<{ readonly reason: string }> {
   override get message() {
     return this.reason
   }

@@ -40,7 +40,7 @@ import { type DirectoryRefused, resolveProjectDirectory } from "./projects/progr
 import { inspectProject, resolveServer } from "./projects/projects.ts"
 
 /** Values for the templates of a project's files. */
-export interface NewDeployment {
+interface NewDeployment {
   /** Name that is valid for an image, a service and a container in Docker. */
   readonly name: string
   readonly imageFile: string
@@ -56,11 +56,11 @@ export const toDockerName = (directoryName: string): string => {
 }
 
 /** `container.json`; leaves an unknown server and the optional services to fill in. */
-export const renderContainerJson = (remotePath: string, server: string, files: ReadonlyArray<string>): string =>
+const renderContainerJson = (remotePath: string, server: string, files: ReadonlyArray<string>): string =>
   `${JSON.stringify({ serverId: server, remotePath, files, bridged: [] }, undefined, 2)}\n`
 
 /** `.env`: the server's port for the container. */
-export const renderEnvFile = ({ hostPort }: NewDeployment): string => `${hostPortKey}=${hostPort}\n`
+const renderEnvFile = ({ hostPort }: NewDeployment): string => `${hostPortKey}=${hostPort}\n`
 
 /**
  * `compose.yml`: one service that runs the built image.
@@ -215,7 +215,7 @@ const mayRunImage = (content: unknown, name: string): boolean => {
  * Only what exists in the project, is no reference and lies below it, but not what the stack writes to `data`.
  * @param text content of the compose file
  */
-export const listComposeSources = Effect.fn("init.listComposeSources")(function*(
+const listComposeSources = Effect.fn("init.listComposeSources")(function*(
   directory: string,
   text: string
 ): Effect.fn.Return<ReadonlyArray<string>, LocalFileFailed, LocalFiles | Path.Path> {
@@ -242,7 +242,7 @@ const isWritten = (content: string, text: string) => text.replaceAll("\r\n", "\n
  * Build scripts that a project should have. Both, unless it has one that `init` did not write: a generated script next
  * to it would build something else if PowerShell is missing.
  */
-export const renderBuildScripts = (
+const renderBuildScripts = (
   directory: string,
   deployment: NewDeployment
 ): Effect.Effect<ReadonlyArray<Script>, never, LocalFiles | Path.Path> =>

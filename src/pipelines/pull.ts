@@ -47,16 +47,16 @@ export const checkLocalName = (name: string, separator: string): Either.Either<s
 }
 
 /** Path below a remote directory as names, each of which is safe on this machine. */
-export type PathSegments = ReadonlyArray<string>
+type PathSegments = ReadonlyArray<string>
 
 /** A file of a remote directory, and the size that the server announces for it. */
-export interface RemoteFile {
+interface RemoteFile {
   readonly below: PathSegments
   readonly size: number
 }
 
 /** Directories below a remote directory, including itself, parents first; its files, and their total bytes. */
-export interface RemoteTree {
+interface RemoteTree {
   readonly directories: ReadonlyArray<PathSegments>
   readonly files: ReadonlyArray<RemoteFile>
   readonly bytes: number
@@ -69,13 +69,13 @@ const mostCharacters = 32 * 1024 * 1024
 const listsAtOnce = 8
 
 /** Absolute path of an entry below a remote directory. */
-export const joinRemotePath = (root: string, below: PathSegments): string => [root, ...below].join("/")
+const joinRemotePath = (root: string, below: PathSegments): string => [root, ...below].join("/")
 
 /**
  * Reads the tree below a remote directory level by level; skips links and special files. Entries are counted as they
  * arrive, because a single directory may exceed the limit.
  */
-export const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
+const readRemoteTree = Effect.fn("pull.remoteTree")(function*(
   session: SftpSession,
   root: string
 ): Effect.fn.Return<RemoteTree, PullRefused | RemoteFileFailed | SshError, Path.Path> {

@@ -36,7 +36,7 @@ import { toRouteName } from "./upsert/step.ts"
 import { isSameRepository, readRecordedRepository, removeHooks, withUrl } from "./webhooks/hooks.ts"
 
 /** An application to remove: present on the platform, or missing there but recorded in the changelog of its project. */
-export interface Removable {
+interface Removable {
   readonly uuid: string
   readonly name: string
   /** False if the application is missing on the platform. */
@@ -86,11 +86,10 @@ const goneApplication = (given: string) =>
   })
 
 /** True if the error means that the platform does not have the application. */
-export const isMissing = (error: PlatformFailure | SettingsError) =>
-  error instanceof PlatformRefused && error.upstream === 404
+const isMissing = (error: PlatformFailure | SettingsError) => error instanceof PlatformRefused && error.upstream === 404
 
 /** Finds an application to remove. One that is missing on the platform may still have a route and webhooks. */
-export const findRemovable = (
+const findRemovable = (
   uuid: string
 ): Effect.Effect<Removable, PlatformFailure | SettingsError, LocalFiles | Path.Path | Platform | Settings> =>
   Effect.flatMap(Platform, (platform) => platform.application(uuid)).pipe(
@@ -113,14 +112,14 @@ const names = (all: Applications) => all.map(({ name }) => quoteInput(name)).joi
 const othersThan = ({ uuid }: Removable, apps: Applications) => apps.filter((other) => other.uuid !== uuid)
 
 /** Describes the domains and targets of a route, so that a later change can be detected. */
-export const describeRouteDomains = ({ domains, targets }: Pick<FoundRoute, "domains" | "targets">): string =>
+const describeRouteDomains = ({ domains, targets }: Pick<FoundRoute, "domains" | "targets">): string =>
   `${domains.join(", ")} to ${targets.map((target) => `http://${target}`).join(", ")}`
 
 /**
  * Route of an application: has its name, and is either declared for it by a local project or was written by Berth for
  * its port. Excludes a route that another application may own.
  */
-export const findOwnRoute = (app: Removable, apps: Applications) =>
+const findOwnRoute = (app: Removable, apps: Applications) =>
   Effect.gen(function*() {
     if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return { route: null, stays: [] }
     const { routes } = yield* listRoutes
@@ -143,7 +142,7 @@ export const findOwnRoute = (app: Removable, apps: Applications) =>
   )
 
 /** The webhooks of an application's repository, unless another application of the repository uses them. */
-export const findOwnHooks = (app: Removable, apps: Applications) =>
+const findOwnHooks = (app: Removable, apps: Applications) =>
   Effect.gen(function*() {
     const gitHost = yield* (yield* Settings).find("gitHost.url")
     if (Option.isNone(gitHost)) return { hooks: [], stays: [] }
@@ -179,7 +178,7 @@ const factsOf = ({ hooks, live, name, route, uuid }: RemovalParts): Facts => ({
 })
 
 /** Parts of an application, without the plan hash. */
-export type RemovalParts = Omit<Removal, "planHash">
+type RemovalParts = Omit<Removal, "planHash">
 type PlanServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
 const decideRemoval = Effect.fn("decideRemoval")(function*(
@@ -205,7 +204,7 @@ export const planRemoval = Effect.fn("planRemoval")(function*(
 })
 
 /** Decides a removal again; fails if it no longer matches the plan with this hash. */
-export const checkRemoval = Effect.fn("checkRemoval")(function*(
+const checkRemoval = Effect.fn("checkRemoval")(function*(
   uuid: string,
   hash: string | null
 ): Effect.fn.Return<RemovalParts, PlanMoved | PlatformFailure | SettingsError, PlanServices> {
@@ -218,7 +217,7 @@ export const checkRemoval = Effect.fn("checkRemoval")(function*(
 })
 
 /** The target of a route has changed since its removal was planned. */
-export class RouteMoved extends Data.TaggedError("RouteMoved")<{ readonly now: string }> {
+class RouteMoved extends Data.TaggedError("RouteMoved")<{ readonly now: string }> {
   override get message() {
     return `it leads from ${this.now} now, and was not removed`
   }

@@ -73,7 +73,7 @@ const inspect = (path: string) =>
  * Inspects the directory that `projects.root` would name.
  * @param create creates the directory if it is missing
  */
-export const inspectRoot = Effect.fn("settings.inspectRoot")(function*(value: SettingJson, create: boolean) {
+const inspectRoot = Effect.fn("settings.inspectRoot")(function*(value: SettingJson, create: boolean) {
   const path = yield* rootPath(value)
   if (Option.isNone(path)) return Option.none<ProjectsRoot>()
   const seen = yield* inspect(path.value)

@@ -102,7 +102,7 @@ export const listReadableTexts = (
 }
 
 /** Difference of two texts of a file; empty if the caller may not see it. */
-export interface ShownDifference {
+interface ShownDifference {
   readonly diff?: string
   readonly keys?: KeyDifference
 }

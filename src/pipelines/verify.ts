@@ -57,7 +57,7 @@ const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly 
  * Finds the run whose bridge replaces a port of a project, as recorded on the bridge's server.
  * @param targets targets of a route, as `host:port` in lower case; all of them must belong to that bridge
  */
-export const findBridge = (projectPath: string, port: number, home: ProxyLocation, targets: ReadonlyArray<string>) =>
+const findBridge = (projectPath: string, port: number, home: ProxyLocation, targets: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const hosts = targets.map((target) => target.replace(/:\d+$/, ""))
     const notes = yield* Effect.forEach(yield* placesOf(projectPath, home, hosts), noteAt, { concurrency: 4 })
@@ -80,19 +80,19 @@ export const findBridge = (projectPath: string, port: number, home: ProxyLocatio
 const timeLimit: Duration.DurationInput = "15 seconds"
 
 /** Outcome of a hop. */
-export type Outcome = Pick<Hop, "ok" | "detail" | "warning">
+type Outcome = Pick<Hop, "ok" | "detail" | "warning">
 
-export const makeFailedOutcome = (detail: string): Outcome => ({ ok: false, detail })
+const makeFailedOutcome = (detail: string): Outcome => ({ ok: false, detail })
 
 /** @param warning a problem that does not fail the hop */
-export const makePassedOutcome = (detail: string, warning?: string): Outcome => ({
+const makePassedOutcome = (detail: string, warning?: string): Outcome => ({
   ok: true,
   detail,
   ...(warning === undefined ? {} : { warning })
 })
 
 /** Runs one hop: a failure or a timeout is its outcome. An effect that ignores interruption is abandoned. */
-export const runHop = <E extends { readonly message: string }, R>(hop: HopName, effect: Effect.Effect<Outcome, E, R>) =>
+const runHop = <E extends { readonly message: string }, R>(hop: HopName, effect: Effect.Effect<Outcome, E, R>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis
     const { detail, ok, warning } = yield* effect.pipe(
@@ -114,7 +114,7 @@ export const runHop = <E extends { readonly message: string }, R>(hop: HopName, 
   })
 
 /** Checks that the platform reports the application as running. */
-export const checkApplication = ({ name }: AppPlan) =>
+const checkApplication = ({ name }: AppPlan) =>
   Effect.gen(function*() {
     const found = yield* findApplication(name)
     if (Option.isNone(found)) return makeFailedOutcome(`The platform has no application named ${quoteInput(name)}`)
@@ -131,7 +131,7 @@ export const checkApplication = ({ name }: AppPlan) =>
   })
 
 /** Checks that the application's port accepts connections from the proxy's server. */
-export const checkApplicationPort = (plan: AppPlan) =>
+const checkApplicationPort = (plan: AppPlan) =>
   Effect.gen(function*() {
     const { ip } = yield* findPlatformTarget(plan)
     if (Option.isNone(plan.port)) return makePassedOutcome("No port is declared")

@@ -96,7 +96,7 @@ export const parseComposedContainers = (output: string): ComposedContainers => (
 })
 
 /** A directory of a server. */
-export interface RemoteDirectory {
+interface RemoteDirectory {
   /** Its path without links. */
   readonly real: string
   /** True if the SSH user may write to it. */
@@ -168,7 +168,7 @@ export const parseStackFile = (output: string): Option.Option<StackFile> =>
   })
 
 /** Files below a directory. */
-export interface StackTree {
+interface StackTree {
   /** Permissions and size of each file, by its name relative to the stack's directory. */
   readonly files: ReadonlyMap<string, { readonly mode: number; readonly size: number }>
   /** True if the SSH user may read everything in it. */
@@ -233,7 +233,7 @@ export const parseConfigHashes = (output: string): ReadonlyMap<string, string> =
   )
 
 /** A stack that becomes a release without a restart. */
-export interface AdoptedStack {
+interface AdoptedStack {
   readonly remotePath: string
   /** Files that only root may read, and that the SSH user gets. */
   readonly owned: ReadonlyArray<string>

@@ -219,7 +219,7 @@ export const parseStack = (output: string): StackAnswer => {
 }
 
 /** Objects that a removal would remove and leave, as its plan lists them. */
-export interface RemovalFacts {
+interface RemovalFacts {
   readonly releases: ReadonlyArray<{ readonly id: string; readonly at: string }>
   readonly backups: ReadonlyArray<
     { readonly id: string; readonly takenAt: string; readonly bytes: number; readonly items: ReadonlyArray<string> }

@@ -20,7 +20,7 @@ import { basename, dirname, isAbsolute, join, posix, relative, resolve } from "n
 import ssh2, { type Attributes, type FileEntry, type SFTPWrapper } from "ssh2"
 
 /** Failed SFTP request: the system's error code, and a message for the client. */
-export class SftpRefused extends Data.TaggedError("SftpRefused")<{
+class SftpRefused extends Data.TaggedError("SftpRefused")<{
   readonly code: string
   readonly reason: string
 }> {}

@@ -49,13 +49,13 @@ interface GitHostRequest extends Pick<UpstreamCall, "method" | "path" | "query" 
 }
 
 /** Connection of a profile, with the address and token from the settings. */
-export interface GitHostConnection {
+interface GitHostConnection {
   /** Sends a request and returns the body of the response; `null` when the body is empty. */
   readonly send: (request: GitHostRequest) => GitHostCall<unknown>
 }
 
 /** Implements the port's operations for a vendor. */
-export type GitHostProfile = (connection: GitHostConnection) => GitHost["Type"]
+type GitHostProfile = (connection: GitHostConnection) => GitHost["Type"]
 
 const WireHook = Schema.Struct({
   id: Schema.Number,

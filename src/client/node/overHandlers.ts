@@ -6,7 +6,7 @@ import { type Berth, type Door, make, nameOfThisProcess } from "../Berth.ts"
 export const origin = "http://berth.invalid"
 
 /** Handles a request like the service does. */
-export type RequestHandler = (request: Request) => Promise<Response>
+type RequestHandler = (request: Request) => Promise<Response>
 
 /** Implements `fetch` with a handler. */
 export const makeHandlerFetch =

@@ -10,7 +10,7 @@ import { withConnection } from "../../services/ssh/Connections.ts"
 import { makeCommandFailed, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { heartbeat, spawnWatched } from "../../services/ssh/SshLive.ts"
 
-export class LockTaken extends Data.TaggedError("LockTaken")<{ readonly by: string }> {}
+class LockTaken extends Data.TaggedError("LockTaken")<{ readonly by: string }> {}
 
 /** The server waits up to 5 minutes for unfinished work of an earlier deploy. */
 const silenceTimeout = "6 minutes"

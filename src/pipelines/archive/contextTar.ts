@@ -17,7 +17,7 @@ interface ContextMember extends Omit<HeaderFields, "size"> {
 }
 
 /** Build context as a tar, for the input of `docker build -`. */
-export interface ContextTar {
+interface ContextTar {
   /** Path of the Dockerfile in it. */
   readonly dockerfile: string
   readonly stream: Stream.Stream<Uint8Array, LocalFileFailed>

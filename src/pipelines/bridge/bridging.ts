@@ -45,7 +45,7 @@ const tryPort = (
   })
 
 /** The requests could not be redirected back, so the bridges keep serving them. */
-export class BridgeStays extends Data.TaggedError("BridgeStays")<{
+class BridgeStays extends Data.TaggedError("BridgeStays")<{
   readonly bridges: BridgeNote["bridges"]
   readonly reason: string
 }> {
@@ -82,7 +82,7 @@ const startingUp = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recu
 /** Retries for a minute while the file is locked or a server is unreachable. */
 const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
 
-export class PortClosed extends Data.TaggedError("PortClosed") {}
+class PortClosed extends Data.TaggedError("PortClosed") {}
 
 /** A service that gets its requests back, at its own port. */
 interface ReturnMove extends PortMove {

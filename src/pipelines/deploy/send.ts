@@ -123,7 +123,7 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
 })
 
 /** A registry did not deliver an image. */
-export class PullRefused extends Data.TaggedError("PullRefused")<{
+class PullRefused extends Data.TaggedError("PullRefused")<{
   readonly image: string
   readonly server: string
   /** Message of the registry or of Docker. */

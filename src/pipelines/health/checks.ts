@@ -23,14 +23,13 @@ import { checkTrust } from "../trust.ts"
 import { parseRepositoryName } from "../webhooks/hooks.ts"
 
 /** Minimum free disk space in bytes; less is a finding. */
-export const leastFree = 512 * 1024 * 1024
+const leastFree = 512 * 1024 * 1024
 
 /** Formats bytes as `1,234 MiB`. */
-export const formatWholeMebibytes = (bytes: number): string =>
-  `${Math.floor(bytes / 1024 / 1024).toLocaleString("en-US")} MiB`
+const formatWholeMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024).toLocaleString("en-US")} MiB`
 
 /** A local directory and the free bytes of its disk. */
-export interface FreeSpace {
+interface FreeSpace {
   readonly directory: string
   readonly free: number
 }
@@ -59,7 +58,7 @@ const isThere = (directory: string) =>
   Effect.map(Effect.flatMap(LocalFiles, ({ find }) => find(directory)), Option.isSome)
 
 /** Checks free disk space for archives, settings and the run history; ignores missing directories. */
-export const checkDisk = Effect.gen(function*() {
+const checkDisk = Effect.gen(function*() {
   const { directory, get } = yield* Settings
   const directories = new Set([yield* get("projects.root"), directory])
   const existing = yield* Effect.filter(directories, isThere)
@@ -74,7 +73,7 @@ export const checkDisk = Effect.gen(function*() {
  * Checks the projects directory. A missing default directory counts as not set up, like every part without a setting;
  * one that a setting names must exist.
  */
-export const checkProjects = Effect.gen(function*() {
+const checkProjects = Effect.gen(function*() {
   const name = projectsFinding
   const { file, get, list } = yield* Settings
   const root = yield* get("projects.root")
@@ -97,7 +96,7 @@ export const checkProjects = Effect.gen(function*() {
 })
 
 /** Checks that runs can be recorded, by a write to their store. */
-export const checkRuns = Effect.gen(function*() {
+const checkRuns = Effect.gen(function*() {
   const { bytes, store } = yield* (yield* Runs).checkStore
   return {
     name: "history of runs",
@@ -125,7 +124,7 @@ export const checkDocker = Effect.fn("health.checkDocker")(function*(access: Ser
 })
 
 /** Settings that only an upsert needs, with their purposes. */
-export const upsertSettings = {
+const upsertSettings = {
   "platform.projectUuid": "the project of the platform that new applications are created in",
   "platform.privateKeyUuid": "the deploy key with which the platform reads repositories",
   "gitHost.webhookSecret": "the secret that push events are signed with",
@@ -133,13 +132,13 @@ export const upsertSettings = {
 } as const
 
 /** Passed check of a setting. */
-export const makeSetFinding = (name: keyof typeof upsertSettings) => ({
+const makeSetFinding = (name: keyof typeof upsertSettings) => ({
   name,
   ok: true,
   detail: `it is set: ${upsertSettings[name]}`
 })
 /** Failed check of a missing setting. */
-export const makeMissingFinding = (name: keyof typeof upsertSettings, file: string) => ({
+const makeMissingFinding = (name: keyof typeof upsertSettings, file: string) => ({
   name,
   ok: false,
   detail: "it is not set",
@@ -147,7 +146,7 @@ export const makeMissingFinding = (name: keyof typeof upsertSettings, file: stri
 })
 
 /** Checks that a setting which upserts need exists; never reveals its value. */
-export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =>
+const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const value: Option.Option<unknown> = yield* settings.find(name)
@@ -161,7 +160,7 @@ const named = {
 } as const
 
 /** Checks that the platform has the object a setting refers to. Passes if the platform does not answer. */
-export const checkNamed = (name: keyof typeof named) =>
+const checkNamed = (name: keyof typeof named) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const uuid = yield* settings.find(name)
@@ -188,7 +187,7 @@ export const checkNamed = (name: keyof typeof named) =>
   })
 
 /** Checks that the default server for new applications is one of the platform's. */
-export const checkDefaultServer = Effect.gen(function*() {
+const checkDefaultServer = Effect.gen(function*() {
   const name = "platform.defaultServerUuid"
   const settings = yield* Settings
   const found = yield* settings.find(name)
@@ -234,7 +233,7 @@ const isUsed = (part: Part) =>
   })
 
 /** Marks failed findings about a part without any setting as not set up. */
-export const markNotSetUp = Effect.fn("health.markNotSetUp")(function*(lines: ReadonlyArray<Finding>) {
+const markNotSetUp = Effect.fn("health.markNotSetUp")(function*(lines: ReadonlyArray<Finding>) {
   const used = { platform: yield* isUsed("platform"), gitHost: yield* isUsed("gitHost"), proxy: yield* isUsed("proxy") }
   return lines.map((line): Finding =>
     line.ok || partsOf(line.name).every((part) => used[part]) ? line : { ...line, setUp: false }

@@ -84,7 +84,7 @@ const listBridgedServices = (
 const unknownAddresses = Effect.succeed({ addresses: [], problem: "" })
 
 /** Compares a release with the deployed state and decides the rollout of its services. Changes nothing. */
-export const planReleaseChanges = Effect.fn("rollback.changes")(function*(
+const planReleaseChanges = Effect.fn("rollback.changes")(function*(
   { remotePath, server }: Stack,
   release: RemoteRelease,
   current: Option.Option<RemoteRelease>
@@ -163,7 +163,7 @@ const loadDeployBackup = Effect.promise(() => import("../backups/backups.ts"))
 export const loadRestore = Effect.promise(() => import("../backups/restore.ts"))
 
 /** Decides what a rollback keeps of the data, and what it restores; changes nothing. */
-export const decideData = (
+const decideData = (
   stack: Stack,
   release: RemoteRelease,
   current: Option.Option<RemoteRelease>,

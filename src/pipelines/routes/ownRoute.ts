@@ -238,7 +238,7 @@ const editServers = (
 }
 
 /** Lines of a file with an own route changed, and the changes of its sections. */
-export interface ChangedRoute {
+interface ChangedRoute {
   readonly lines: ReadonlyArray<Line>
   readonly change: SectionChange
   /** Entries that were missing, and were added. */

@@ -113,7 +113,7 @@ export const proxyLocation: Effect.Effect<ProxyLocation, SettingsError | ProxySe
 )
 
 /** The file has changed since it was read; nothing was written. */
-export class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
+class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
 
 const timeout = `${2 * lockSeconds} seconds` as const
 
@@ -135,7 +135,7 @@ const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect
 type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError
 
 /** Shared read of the proxy file for concurrent observations. */
-export class SharedReading extends Context.Tag("berth/SharedReading")<
+class SharedReading extends Context.Tag("berth/SharedReading")<
   SharedReading,
   (home: ProxyLocation) => Effect.Effect<string, ReadFailure>
 >() {}

@@ -12,7 +12,7 @@ export type SecretMemory = Ref.Ref<ReadonlyMap<string, Resolution>>
 const makeSecretMemory: Effect.Effect<SecretMemory> = Ref.make<ReadonlyMap<string, Resolution>>(new Map())
 
 /** Memory of a deploy to several targets; its deploys and plans share it. */
-export class SharedSecrets extends Context.Reference<SharedSecrets>()("berth/SharedSecrets", {
+class SharedSecrets extends Context.Reference<SharedSecrets>()("berth/SharedSecrets", {
   defaultValue: (): Option.Option<SecretMemory> => Option.none()
 }) {}
 
@@ -33,7 +33,7 @@ const keptFor = Duration.toMillis("15 minutes")
 const mostPlans = 32
 
 /** Secrets of the latest plans of this process, by plan hash. */
-export class PlannedSecrets extends Context.Reference<PlannedSecrets>()("berth/PlannedSecrets", {
+class PlannedSecrets extends Context.Reference<PlannedSecrets>()("berth/PlannedSecrets", {
   defaultValue: () => Ref.unsafeMake<ReadonlyMap<string, Planned>>(new Map())
 }) {}
 

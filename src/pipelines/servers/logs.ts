@@ -66,7 +66,7 @@ export interface LogsQuery {
 }
 
 /** A decoded logs request. */
-export interface ResolvedLogsQuery {
+interface ResolvedLogsQuery {
   readonly source: LogSource
   readonly lines: number
   /** In the format of the server scripts: empty, a time in UTC, or `-` with the age in seconds. */

@@ -209,13 +209,13 @@ export interface Place extends Stack {
 }
 
 /** A protected environment, with its project if that is not the one of the request. */
-export interface Protection {
+interface Protection {
   readonly environment: string
   readonly project?: string
 }
 
 /** Place of a request that takes a project. */
-export interface ProjectPlace extends Place {
+interface ProjectPlace extends Place {
   readonly directory: string
 }
 

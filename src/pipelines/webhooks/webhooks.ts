@@ -103,7 +103,7 @@ const untoldOf = ({ branchFilter, events, id }: GitHook): ReadonlyArray<string> 
 ]
 
 /** Reasons why pushes do not reach an application, and facts that remain unknown. */
-export interface WebhookReport {
+interface WebhookReport {
   readonly findings: ReadonlyArray<WebhookFinding>
   readonly untold: ReadonlyArray<string>
 }
@@ -113,7 +113,7 @@ export interface WebhookReport {
  * failures.
  * @param secretSet true if the platform has the configured secret; undefined if it could not be read
  */
-export const checkWebhooks = Effect.fn("checkWebhooks")(function*(
+const checkWebhooks = Effect.fn("checkWebhooks")(function*(
   app: PlatformRecord,
   secretSet: Option.Option<Disclosed<boolean>>
 ): Effect.fn.Return<WebhookReport, never, GitHost | Platform | Settings> {
@@ -156,7 +156,7 @@ const describeOutcome = <E extends { readonly message: string }, R>(effect: Effe
   Effect.catchAll(effect, ({ message }) => scrubSecrets(`error: ${message}`))
 
 /** Applications that a request concerns. */
-export const listWebhookTargets = ({ appName }: WebhookRequest) =>
+const listWebhookTargets = ({ appName }: WebhookRequest) =>
   Effect.gen(function*() {
     const apps = yield* (yield* Platform).applications
     if (appName === undefined || appName === null) return apps

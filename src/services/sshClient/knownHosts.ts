@@ -14,7 +14,7 @@ import { readRegular } from "../local/LocalFiles.ts"
 import { knownHostsVariable, matchesPatterns, SshClient } from "./clientConfig.ts"
 
 /** A key that `known_hosts` has for a host. */
-export interface KnownHostKey {
+interface KnownHostKey {
   readonly type: string
   readonly fingerprint: string
   /** True for a key that the file marks with `@revoked`. */

@@ -19,7 +19,7 @@ import {
 import { makeSqlOutbox, makeSqlRunHistory, type RunDialect, sqlRunOwnership } from "./sql.ts"
 
 /** Code of an error of SQLite or the system, such as `SQLITE_FULL`; empty without one. */
-export const readSqlCode = (error: unknown): string => {
+const readSqlCode = (error: unknown): string => {
   const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
 }
@@ -44,10 +44,10 @@ export const sqlReason = (error: { readonly message: string }): string =>
   reasons.find(([code]) => code.test(readSqlCode(error)))?.[1] ?? error.message
 
 /** Reports whether the file is not a valid database. */
-export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(readSqlCode(error))
+const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(readSqlCode(error))
 
 /** Reports whether another process holds the file. */
-export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(readSqlCode(error))
+const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(readSqlCode(error))
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -84,7 +84,7 @@ const connectionTo = (open: OpenDatabase): Connection => {
  * Client of an embedded database, whose file is locked by this process until the scope closes. Calls are synchronous, and
  * each write is synced to the disk.
  */
-export const makeLibsqlClient = (file: string): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope> =>
+const makeLibsqlClient = (file: string): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const open = yield* Effect.acquireRelease(
       Effect.tryPromise({
@@ -112,7 +112,7 @@ export const makeLibsqlClient = (file: string): Effect.Effect<SqlClient.SqlClien
   })
 
 /** Dialect of an embedded database, whose file belongs to one process: only the fencing token is checked. */
-export const makeLibsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
+const makeLibsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned = ({ attempt, id }: RunFence) => sql`id = ${id} AND attempt = ${attempt}`
   return {
     sql,
@@ -204,7 +204,7 @@ const notices = Effect.gen(function*() {
 })
 
 /** Migrates the tables to this version: forward only, each migration once. */
-export const migrate = Migrator.make({})({
+const migrate = Migrator.make({})({
   loader: Migrator.fromRecord({
     "0001_runs": runs,
     "0002_workflows": workflows,

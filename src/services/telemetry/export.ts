@@ -32,7 +32,7 @@ const warningPause = Duration.toMillis("10 minutes")
  * Client that sends to a collector in the same way as notifications: redirects are not followed, and the timeout is ten
  * seconds. Logs one warning per outage, and at most one in ten minutes.
  */
-export const makeCollectorClient = (url: string): Effect.Effect<HttpClient.HttpClient, never, Post> =>
+const makeCollectorClient = (url: string): Effect.Effect<HttpClient.HttpClient, never, Post> =>
   Effect.map(Post, (post) => {
     const { host } = new URL(url)
     let warnedAt = Number.NEGATIVE_INFINITY
@@ -183,7 +183,7 @@ const otlpJson: Layer.Layer<OtlpSerialization> = Layer.succeed(OtlpSerialization
 })
 
 /** Collector and export intervals. */
-export interface ExporterOptions {
+interface ExporterOptions {
   readonly url: string
   /** Text of the setting `telemetry.headers`. */
   readonly headers: string

@@ -101,7 +101,7 @@ export interface UpstreamCall {
 }
 
 /** JSON of a response, and its status. An empty body is `null`. */
-export interface UpstreamAnswer {
+interface UpstreamAnswer {
   readonly status: number
   readonly body: unknown
 }

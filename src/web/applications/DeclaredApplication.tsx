@@ -44,7 +44,7 @@ const Change = ({ change: { label, new: after, old: before, target } }: { readon
 const signs = { change: ["warn", "~"], nothing: ["", "="], skip: ["", "–"] } as const
 
 /** Planned changes on the platform, in the proxy file and on the git host. */
-export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
+const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
   readonly plan: UseQueryResult<PlatformPlan, Error>
 }) => {
   const stays = data?.stays ?? []
@@ -98,7 +98,7 @@ export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, ref
 const maxNamedChanges = 12
 
 /** Summarizes the plan of an upsert and asks to confirm it. */
-export const ConfirmUpsert = ({ onClose, onConfirm, plan: { action, appName, changes, planHash } }: {
+const ConfirmUpsert = ({ onClose, onConfirm, plan: { action, appName, changes, planHash } }: {
   readonly plan: PlatformPlan
   readonly onConfirm: (planHash: string) => void
   readonly onClose: () => void
@@ -119,7 +119,7 @@ export const ConfirmUpsert = ({ onClose, onConfirm, plan: { action, appName, cha
 )
 
 /** Fetches the plan of an upsert. */
-export const useUpsertPlan = (projectPath: string, appName: string) =>
+const useUpsertPlan = (projectPath: string, appName: string) =>
   useCall(
     ["upsert plan", projectPath, appName],
     (berth) => limitConcurrency(berth.platformPlan({ payload: { projectPath, appName } })),
@@ -127,7 +127,7 @@ export const useUpsertPlan = (projectPath: string, appName: string) =>
   )
 
 /** Starts upserts of an application and follows that run, else the latest one. */
-export const useUpsertRun = (projectPath: string, appName: string) => {
+const useUpsertRun = (projectPath: string, appName: string) => {
   const runs = useCall(
     ["runs", "upserts", projectPath, appName],
     (berth) => berth.listRuns({ urlParams: { projectPath, appName, kind: "upsert", limit: 1 } }),
@@ -143,7 +143,7 @@ export const useUpsertRun = (projectPath: string, appName: string) => {
 }
 
 /** Screen that an application's screen is under. */
-export const underApplications = { name: "Applications", href: "/applications" }
+const underApplications = { name: "Applications", href: "/applications" }
 
 interface Shown {
   readonly appName: string
@@ -170,7 +170,7 @@ const nameOfAction = (plan: ReturnType<typeof useUpsertPlan>["data"]): string =>
 }
 
 /** Head of a declared application: state, facts and actions. */
-export const DeclaredHead = ({ application, drift, isApplying, onApply, onLookAgain, onRemove, plan }: {
+const DeclaredHead = ({ application, drift, isApplying, onApply, onLookAgain, onRemove, plan }: {
   readonly application: Shown
   readonly drift: ReturnType<typeof useDrift>
   readonly plan: ReturnType<typeof useUpsertPlan>
@@ -219,7 +219,7 @@ const names = {
 } as const
 
 /** Hops of a verification. */
-export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: string; readonly appName: string }) => {
+const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: string; readonly appName: string }) => {
   const { data, dataUpdatedAt, error, isFetching, refetch } = useCall(
     ["verify", projectPath, appName],
     (berth) => berth.verify({ payload: { projectPath, appName } }),
@@ -262,7 +262,7 @@ export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: st
 }
 
 /** Webhook status of an application, with findings. */
-export const WebhookPanel = ({ appName }: { readonly appName: string }) => {
+const WebhookPanel = ({ appName }: { readonly appName: string }) => {
   const { data, dataUpdatedAt, error, refetch } = useWebhooks()
   const own = data?.results.find(({ app }) => app === appName)
   return (

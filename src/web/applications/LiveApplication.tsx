@@ -174,7 +174,7 @@ export const useRemoval = (): {
 }
 
 /** Declares a live application in a project's platform.json. */
-export const Adopt = ({ name, uuid }: { readonly uuid: string; readonly name: string }) => {
+const Adopt = ({ name, uuid }: { readonly uuid: string; readonly name: string }) => {
   const projects = useProjects().data ?? []
   const queries = useQueryClient()
   const [chosen, setChosen] = useState("")

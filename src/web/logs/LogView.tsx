@@ -27,7 +27,7 @@ interface Copied {
 }
 
 /** Copies links to lines of the log. */
-export const useCopiedLink = () => {
+const useCopiedLink = () => {
   const [copied, setCopied] = useState<Copied>()
   const copyLink = (line: ShownLine) => {
     const url = new URL(location.href)
@@ -45,7 +45,7 @@ export const useCopiedLink = () => {
 }
 
 /** Announces the copied link, or shows it if it could not be copied. */
-export const CopiedLink = ({ link }: { readonly link: Copied | undefined }) => (
+const CopiedLink = ({ link }: { readonly link: Copied | undefined }) => (
   <p className="log-copied quiet" role="status">
     {link === undefined ? null : (
       <>
@@ -74,7 +74,7 @@ const runWords = ({ kind, requestedBy, state, subject }: MarkRow["run"]) =>
   `${kind === "stack" ? subject.action ?? "change" : kind} by ${requestedBy.name}: ${state}`
 
 /** Display of a line. */
-export interface LineDisplay {
+interface LineDisplay {
   readonly wanted: string
   readonly withSource: boolean
   readonly unfold: boolean
@@ -123,7 +123,7 @@ const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineDis
 }
 
 /** Row of a log: a line, the start of a day, or a run. */
-export const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineDisplay }) => {
+const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineDisplay }) => {
   if (row.kind === "line") return <Line line={row} look={look} />
   if (row.kind === "day") return <div className="log-rule">{formatDay(row.ms)}</div>
   return (
@@ -139,7 +139,7 @@ const height = 21
 const mostShown = 17
 
 /** Virtualized rows of a log; scrolls to the end while `following`. */
-export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }: {
+const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }: {
   readonly rows: ReadonlyArray<LogRow>
   readonly look: LineDisplay
   readonly wrap: boolean
@@ -249,7 +249,7 @@ const Toggle = ({ children, name, on, onChange }: {
 )
 
 /** Controls of a log: filters, and steps between hits. */
-export const LogToolbar = ({ address: { address, change, setText }, hit, onDownload, onStep, sources }: {
+const LogToolbar = ({ address: { address, change, setText }, hit, onDownload, onStep, sources }: {
   readonly address: ReturnType<typeof useLogAddress>
   readonly sources: ReadonlyArray<string>
   /** Position and number of hits; undefined without a searched text. */

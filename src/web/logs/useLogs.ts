@@ -7,7 +7,7 @@ import { useNarrow } from "../browser.ts"
 import { call, computeDayStart, follow, formatCount, minPollMillis } from "../service.ts"
 
 const levels = ["debug", "info", "warn", "error"] as const
-export type Level = typeof levels[number]
+type Level = typeof levels[number]
 
 /** Displayed line; `dropped` marks missing lines. */
 export interface ShownLine {
@@ -119,7 +119,7 @@ interface LogFilter {
 }
 
 /** Rows of a log, and the indexes of those that contain the text. */
-export interface LogRows {
+interface LogRows {
   readonly rows: ReadonlyArray<LogRow>
   readonly hits: ReadonlyArray<number>
   /** Number of lines among the rows. */

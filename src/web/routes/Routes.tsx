@@ -10,7 +10,7 @@ import { Age, Badge, Button, Empty, Head, Loading, Panel, Search, Warnings } fro
 import { AddRoute, RemoveRoute } from "./changeRoutes.tsx"
 
 /** Verification that a domain reaches its application, with its time. */
-export const Proof = ({ application: { appName, projectPath } }: { readonly application: RoutedApplication }) => {
+const Proof = ({ application: { appName, projectPath } }: { readonly application: RoutedApplication }) => {
   const observed = useOverview().data?.applications.find((each) =>
     each.name === appName && each.projectPath === projectPath
   )
@@ -46,7 +46,7 @@ export const Proof = ({ application: { appName, projectPath } }: { readonly appl
 }
 
 /** Row of a route: rule, targets, author, and the verification of each application. */
-export const RouteRow = ({ isFollowed, onRemove, route }: {
+const RouteRow = ({ isFollowed, onRemove, route }: {
   readonly route: ListedRoute
   readonly isFollowed: boolean
   readonly onRemove: () => void
@@ -96,7 +96,7 @@ const first = 100
 const textOf = ({ applications, domains, routeName, rule, targets }: ListedRoute) =>
   [routeName, rule, ...domains, ...targets, ...applications.map(({ appName }) => appName)].join(" ").toLowerCase()
 
-export const AllRoutes = () => {
+const AllRoutes = () => {
   const { data, error, isFetching, refetch } = useCall(["routes"], (berth) => berth.listRoutes(), {
     every: 60_000,
     staleTime: 30_000
@@ -179,7 +179,7 @@ const OfProject = ({ project, routed }: { readonly project: LocalProject; readon
   )
 
 /** Declared domains without a route in the proxy file; the platform may serve them. */
-export const Unrouted = () => {
+const Unrouted = () => {
   const projects = useProjects().data
   const { data } = useCall(["routes"], (berth) => berth.listRoutes(), { staleTime: 30_000 })
   const declaring = projects?.filter(({ hasPlatformJson }) => hasPlatformJson).slice(0, mostProjects) ?? []

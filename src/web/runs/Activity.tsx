@@ -5,7 +5,7 @@ import { Age, Badge, Button, Empty, Head, Loading, Panel } from "../ui/component
 import { describeRun, describeRunOutcome, Duration } from "./RunPanel.tsx"
 import { UnderWay } from "./RunStrip.tsx"
 
-export const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
+const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
   <ul className="rows runs">
     {runs.map((run) => {
       const { tone, word } = describeRunOutcome(run)

@@ -88,7 +88,7 @@ const Row = ({ container, isRead, onRead, stats }: {
 }
 
 /** Containers of a server, including stopped ones, with their resource usage and logs. */
-export const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {
+const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {
   readonly serverId: string
   readonly containers: UseQueryResult<{ readonly containers: ReadonlyArray<Container> }, Error>
   readonly reading: string | undefined
@@ -153,7 +153,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
 }
 
 /** Explains why the containers of a server cannot be listed, and the consequences. */
-export const ServerUnavailable = ({ again, dockerIsDown, error, name, onEdit }: {
+const ServerUnavailable = ({ again, dockerIsDown, error, name, onEdit }: {
   readonly name: string
   readonly error: Error
   readonly again: () => unknown
@@ -182,7 +182,7 @@ export const ServerUnavailable = ({ again, dockerIsDown, error, name, onEdit }: 
 )
 
 /** Stacks on a server and their local projects; highlights stacks without one. */
-export const Deployed = ({ serverId }: { readonly serverId: string }) => {
+const Deployed = ({ serverId }: { readonly serverId: string }) => {
   const { data, dataUpdatedAt, error, refetch } = useCall(
     ["scan", serverId],
     (berth) => berth.scanServer({ path: { id: serverId } }),
@@ -242,7 +242,7 @@ export const Deployed = ({ serverId }: { readonly serverId: string }) => {
 }
 
 /** Removes a server from the settings. */
-export const RemoveServer = ({ onClose, server: { id, name } }: {
+const RemoveServer = ({ onClose, server: { id, name } }: {
   readonly server: StoredServer
   readonly onClose: () => void
 }) => {
@@ -271,10 +271,10 @@ export const RemoveServer = ({ onClose, server: { id, name } }: {
   )
 }
 
-export const underServers = { name: "Servers", href: "/servers" }
+const underServers = { name: "Servers", href: "/servers" }
 
 /** Header of a server's screen: reachability, address, usage and actions. */
-export const ServerHead = ({ containers, dockerIsDown, health, onEdit, onRemove, server }: {
+const ServerHead = ({ containers, dockerIsDown, health, onEdit, onRemove, server }: {
   readonly server: StoredServer
   readonly health: ObservedServer | undefined
   readonly containers: UseQueryResult<{ readonly containers: ReadonlyArray<Container> }, Error>

@@ -8,7 +8,7 @@ import { Button, Failure, Field, Head, Panel, Waiting } from "../ui/components.t
 import { TokensPanel } from "./Tokens.tsx"
 
 /** Group of settings, selected by the prefixes of their names. */
-export interface SettingGroup {
+interface SettingGroup {
   readonly title: string
   readonly about: string
   readonly prefixes: ReadonlyArray<string>
@@ -149,7 +149,7 @@ const Control = ({ draft, onChange, setting }: Props) => {
 }
 
 /** Labelled field of a setting, with its meaning, source and problem. */
-export const SettingField = (props: Props) => {
+const SettingField = (props: Props) => {
   const { draft, onChange, setting } = props
   const { description, name, problem, refusal, source } = setting
   return (
@@ -175,10 +175,10 @@ export const SettingField = (props: Props) => {
 }
 
 /** New values, by setting name. */
-export type Draft = Readonly<Record<string, SettingJson>>
+type Draft = Readonly<Record<string, SettingJson>>
 
 /** Plans a change of the settings file, and makes it. */
-export const useSettingsChange = (onChanged: () => void = () => undefined) => {
+const useSettingsChange = (onChanged: () => void = () => undefined) => {
   const queries = useQueryClient()
   const plan = useMutation({
     mutationFn: (settings: Draft) =>

@@ -37,7 +37,7 @@ const Part = ({ part, settings }: {
 }
 
 /** Settings that a fresh installation does not need, by group. */
-export const OptionalParts = ({ settings }: { readonly settings: ReadonlyArray<ListedSetting> }) => (
+const OptionalParts = ({ settings }: { readonly settings: ReadonlyArray<ListedSetting> }) => (
   <section className="optional-parts" aria-label="Optional parts">
     {optionalParts.map((part) => <Part key={part.title} part={part} settings={settings} />)}
   </section>
@@ -95,7 +95,7 @@ const Refused = ({ refusal }: { readonly refusal: string }) => (
 )
 
 /** Form for the projects root: checks the directory while the user types, and creates it if it is missing. */
-export const ProjectsStep = (
+const ProjectsStep = (
   { onDone, setting }: { readonly setting: ListedSetting; readonly onDone: () => void }
 ) => {
   const [root, setRoot] = useState(typeof setting.value === "string" ? setting.value : "~/projects")
@@ -153,7 +153,7 @@ export const ProjectsStep = (
 }
 
 /** Chooses a project and its server; the project's screen then builds the image and deploys it. */
-export const ProjectStep = ({ projects, root, servers }: {
+const ProjectStep = ({ projects, root, servers }: {
   readonly root: string
   readonly projects: ReadonlyArray<LocalProject>
   readonly servers: ReadonlyArray<Server>
@@ -197,12 +197,12 @@ export const ProjectStep = ({ projects, root, servers }: {
 }
 
 /** State of a step; `later` waits for the previous step. */
-export type StepState = "done" | "now" | "later"
+type StepState = "done" | "now" | "later"
 
 const words = { done: "done", now: "next", later: "later" } as const
 
 /** Panel of a first step: its content while it is next, a summary once it is done. */
-export const StepPanel = ({ aside, children, number, state, summary, title }: {
+const StepPanel = ({ aside, children, number, state, summary, title }: {
   readonly number: number
   readonly title: string
   readonly state: StepState

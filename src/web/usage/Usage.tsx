@@ -63,7 +63,7 @@ const labelOf = (name: string, series: ReadonlyArray<SeriesPoint>, words: (value
 }
 
 /** Line chart of a series; its full height stands for at least `lowest`. */
-export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
+const Chart = ({ from, look = "", lowest, name, series, to, words }: {
   readonly name: string
   readonly series: ReadonlyArray<SeriesPoint>
   readonly from: number
@@ -89,7 +89,7 @@ export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
 }
 
 /** Chart with its name and its last number. */
-export const NamedChart = ({ title, ...chart }: Parameters<typeof Chart>[0] & { readonly title: string }) => {
+const NamedChart = ({ title, ...chart }: Parameters<typeof Chart>[0] & { readonly title: string }) => {
   const summary = summarize(chart.series)
   return (
     <figure className="named-chart">
@@ -116,7 +116,7 @@ const merged = (known: ReadonlyArray<StatsPoint>, fresh: ReadonlyArray<StatsPoin
 }
 
 /** Fetches the usage of a server over the last half hour. Polling keeps the sampling active. */
-export const useUsage = (serverId: string | null) => {
+const useUsage = (serverId: string | null) => {
   const queries = useQueryClient()
   const queryKey = ["usage", serverId]
   return useQuery({
@@ -138,7 +138,7 @@ export const useUsage = (serverId: string | null) => {
 }
 
 /** Time range of charts of these points; ends at the last point. */
-export const computeTimeRange = (points: ReadonlyArray<StatsPoint>) => {
+const computeTimeRange = (points: ReadonlyArray<StatsPoint>) => {
   const to = Date.parse(points.at(-1)?.at ?? "")
   return { from: to - shownMillis, to }
 }

@@ -93,7 +93,7 @@ const carryOut = async (what: What, appName: string): Promise<string> => {
 }
 
 /** Webhook of one application: state, findings and actions. */
-export const Webhook = ({ state }: { readonly state: WebhookState }) => {
+const Webhook = ({ state }: { readonly state: WebhookState }) => {
   const appName = state.app
   const queries = useQueryClient()
   const [asked, setAsked] = useState<What>()

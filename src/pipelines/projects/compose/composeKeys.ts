@@ -1,7 +1,7 @@
 // Keys of compose files, for the planner and for docs/compose.md. The versions are those whose schema knows a key first.
 
 /** Support of a key by a deploy: as Compose does, in part, or none. */
-export type KeySupport = "yes" | "partly" | "no"
+type KeySupport = "yes" | "partly" | "no"
 
 interface Section {
   /** Names of the keys, by the first version of Compose that knows them; 1.29 stands for the versions before it too. */
@@ -287,7 +287,7 @@ export interface ComposeKey {
 }
 
 /** A map of a compose file whose keys are fixed. */
-export interface ComposeSection {
+interface ComposeSection {
   /** Steps of its path: `services`, `*`, `volumes`, `[]`. */
   readonly steps: ReadonlyArray<string>
   readonly keys: ReadonlyMap<string, ComposeKey>

@@ -95,7 +95,7 @@ export interface NamedSource {
 export type ComposeChoice = Pick<ContainerConfig, "compose" | "envFiles" | "profiles" | "projectName" | "secrets">
 
 /** The compose files of a project with everything that they include and extend. */
-export interface ComposeSources {
+interface ComposeSources {
   /** Files that Compose is called with, in their order: later ones win. */
   readonly fileNames: ReadonlyArray<string>
   /** Active profiles. */

@@ -26,10 +26,10 @@ import { makeSqlOutbox, makeSqlRunHistory, orUnavailable, type RunDialect, sqlRu
 import { describePgError, readPgCode } from "./connection.ts"
 import { formatPgName, instanceLocks, makeHeartbeat, openPgLink, type PgProcess } from "./lease.ts"
 
-export class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
+class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
 
 /** Dialect of PostgreSQL: each row of `runs` has an owner, which a fenced write checks with the fencing token. */
-export const makePgDialect = (name: string, owner: string, sql: SqlClient.SqlClient): RunDialect => {
+const makePgDialect = (name: string, owner: string, sql: SqlClient.SqlClient): RunDialect => {
   const isOwned: RunDialect["isOwned"] = ({ attempt, id }) =>
     sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt}`
   // Locks the row until the write is complete, so that no takeover occurs between the check and the write.
@@ -89,7 +89,7 @@ const uniqueViolation = "23505"
 const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
 
 /** Ownership among the processes of a team, by leases in the table `instances` and the fencing tokens of runs. */
-export const pgRunOwnership = (
+const pgRunOwnership = (
   dialect: RunDialect,
   owner: string,
   changes: Stream.Stream<RunChange>

@@ -10,7 +10,7 @@ import { Confirm, useProtection } from "../../ui/dialogs.tsx"
 import { ChangedFileRow, changeWords, PlannedRow, PlannedServiceRow } from "../plan/rows.tsx"
 
 /** First digits of an image id, as Docker shows it. */
-export const shortenImageId = (id: string): string => id.replace("sha256:", "").slice(0, 12)
+const shortenImageId = (id: string): string => id.replace("sha256:", "").slice(0, 12)
 
 interface Difference {
   readonly name: string
@@ -72,7 +72,7 @@ const RollbackChanges = ({ plan: { data, error } }: { readonly plan: ReturnType<
 }
 
 /** Shows the difference between the current and an earlier release, and rolls back. */
-export const RollbackDialog = ({ current, onClose, onStarted, project, release, serverId }: {
+const RollbackDialog = ({ current, onClose, onStarted, project, release, serverId }: {
   readonly project: LocalProject
   readonly serverId: string
   readonly release: Release
@@ -144,7 +144,7 @@ const Side = ({ release: { at, by, current, id } }: { readonly release: Release 
 )
 
 /** Difference between two releases: images of services, files and their texts. */
-export const ReleaseDifference = ({ from, onClose, remotePath, serverId, to }: {
+const ReleaseDifference = ({ from, onClose, remotePath, serverId, to }: {
   readonly serverId: string
   readonly remotePath: string
   readonly from: string
@@ -202,7 +202,7 @@ const mostCompared = 2
 const byAge = (ids: ReadonlyArray<string>) => ids.toSorted((one, other) => Number(one) - Number(other))
 
 /** Releases chosen for a comparison, oldest first; stored in the address. */
-export const useComparedReleases = () => {
+const useComparedReleases = () => {
   const [params, setParams] = useSearchParams()
   const chosen = byAge([...new Set(params.getAll("compare"))].slice(-mostCompared))
   const choose = (ids: ReadonlyArray<string>) =>
