@@ -69,6 +69,8 @@ const project = Effect.gen(function*() {
   yield* must(() => symlink("/etc/passwd", join(directory, "web/outside")))
   yield* must(() => symlink("n".repeat(150), join(directory, "web/dangling")))
   spawnSync("mkfifo", [join(directory, "web/pipe")])
+  // Docker rounds nanoseconds to seconds, Node rounds them to milliseconds first: just below half a second they differ.
+  spawnSync("find", [join(directory, "web"), "-exec", "touch", "-h", "-d", "2026-01-02T03:04:05.25Z", "{}", "+"])
   yield* Effect.addFinalizer(() =>
     Effect.ignore(Effect.sandbox(Effect.gen(function*() {
       const containers = lines(yield* docker("ps", "-aq", "--filter", `label=com.docker.compose.project=${name}`))
