@@ -1,6 +1,18 @@
-import { Array as Arr, Data, Deferred, Duration, Effect, Fiber, Mailbox, Option, type Scope, Stream } from "effect"
+import {
+  Array as Arr,
+  Data,
+  Deferred,
+  Duration,
+  Effect,
+  Either,
+  Fiber,
+  Mailbox,
+  Option,
+  type Scope,
+  Stream
+} from "effect"
 import type { Activation } from "../../remote/activateCommand.ts"
-import { parseComposeError, parseRanBefore, type RanBefore } from "../../remote/activation.ts"
+import { type EnvFileNames, parseComposeError, parseRanBefore, type RanBefore } from "../../remote/activation.ts"
 import { type Bridge, parseBridges } from "../../remote/bridge.ts"
 import type { ServerFacts } from "../../remote/deploy.ts"
 import { type ContainerState, parseInspect } from "../../remote/stack.ts"
@@ -11,6 +23,7 @@ import type { Steps } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
+import { normalizeRelativeName } from "../projects/paths.ts"
 import { compareStep, makeCompareFailure } from "./expectedCompose.ts"
 
 /** Uploaded files are still at their temporary paths. */
@@ -187,6 +200,30 @@ const linesAhead = 256
 /** Facts of a server that an activation depends on; `deployed` lists the env files of the version being replaced. */
 export type ActivationFacts = Pick<ServerFacts, "composeKind" | "composeVersion" | "containerdStore" | "deployed">
 
+// Limit because the names are arguments of one command.
+const mostNames = 100
+const longestNames = 16_000
+
+const isOwn = (name: string) =>
+  Either.match(normalizeRelativeName(name), {
+    onLeft: () => false,
+    onRight: (clean) => clean === name && clean !== "data" && !clean.startsWith("data/") && !clean.startsWith(".berth")
+  })
+
+/**
+ * Env files that the server records, and obsolete ones of an earlier deploy that it removes. A list with more than 100
+ * names is ignored.
+ */
+export const listEnvFileNames = (
+  plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },
+  { deployed }: Pick<ServerFacts, "deployed">
+): EnvFileNames => {
+  const kept = new Set(plan.files.map(({ name }) => name))
+  const bounded = (names: ReadonlyArray<string>) =>
+    names.length > mostNames || names.join().length > longestNames ? [] : names
+  return { brought: bounded(plan.envFiles), gone: bounded(deployed.filter((name) => isOwn(name) && !kept.has(name))) }
+}
+
 type Broken = ComposeDiffers | DeployFailed | WatchedError
 
 /**
@@ -285,37 +322,49 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
       }
     }).pipe(Effect.raceFirst(Deferred.await(broken)))
 
-  const hasBridges = activation.release.some((line) => line.startsWith("bridge\t"))
-  const hasHook = activation.release.some((line) => line.startsWith("hook\t"))
-  const hasBackup = activation.release.includes(backupLine)
-  const beforeStart = hasBridges ? "bridge" : "start"
-  const afterBackup = hasHook ? "beforeStart" : beforeStart
-  const loaded = yield* readInBackground(Effect.asVoid(until("load", hasBackup ? "backup" : afterBackup)))
-  const backedUp = Effect.zipRight(loaded, hasBackup ? Effect.asVoid(until("backup", afterBackup)) : Effect.void)
-  const hooked = yield* readInBackground(
-    Effect.zipRight(backedUp, hasHook ? Effect.asVoid(until("beforeStart", beforeStart)) : Effect.void)
-  )
-  const bridged = yield* readInBackground(Effect.zipRight(
-    hooked,
-    hasBridges
-      ? Effect.map(until("bridge", "switch"), (lines): StartedBridges => ({
-        bridges: parseBridges(lines),
-        seen: parseInspect(lines.join("\n"))
-      }))
-      : Effect.succeed<StartedBridges>({ bridges: [], seen: [] })
-  ))
-  const started = yield* readInBackground(bridged.pipe(
-    Effect.zipRight(hasBridges ? until("switch", "start") : Effect.void),
-    Effect.zipRight(Effect.map(until("start", "health"), parseStartRemarks))
-  ))
-  const seen = yield* readInBackground(
-    Effect.zipRight(started, Effect.map(until("health", "release"), (lines) => parseInspect(lines.join("\n"))))
-  )
-  const keptRelease = yield* readInBackground(
-    Effect.zipRight(seen, Effect.map(until("release", "end"), parseKeptRelease)).pipe(
-      // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
-      Effect.catchAll((error) => Effect.succeed(makeReleaseNotKept(error.message)))
+  const has = (kind: string) => activation.release.some((line) => line.startsWith(`${kind}\t`))
+  /** Stages of this activation; the announcement of each ends the one before. */
+  const stages = [
+    "load",
+    ...activation.release.includes(backupLine) ? ["backup"] : [],
+    ...has("hook") ? ["beforeStart"] : [],
+    ...has("bridge") ? ["bridge", "switch"] : [],
+    "start",
+    "health",
+    "release",
+    "end"
+  ]
+  /** Reads a stage after the one before; without that stage, its result is `absent`. */
+  const follow = <A, E>(
+    before: Effect.Effect<unknown, E>,
+    stage: string,
+    read: (lines: ReadonlyArray<string>) => A,
+    absent: A
+  ) => {
+    const next = stages.includes(stage) ? stages[stages.indexOf(stage) + 1] : undefined
+    return readInBackground(
+      Effect.zipRight(before, next === undefined ? Effect.succeed(absent) : Effect.map(until(stage, next), read))
     )
+  }
+  const followSilent = <E>(before: Effect.Effect<unknown, E>, stage: string) =>
+    follow(before, stage, () => undefined, undefined)
+
+  const loaded = yield* followSilent(Effect.void, "load")
+  const backedUp = yield* followSilent(loaded, "backup")
+  const hooked = yield* followSilent(backedUp, "beforeStart")
+  const bridged = yield* follow(
+    hooked,
+    "bridge",
+    (lines): StartedBridges => ({ bridges: parseBridges(lines), seen: parseInspect(lines.join("\n")) }),
+    { bridges: [], seen: [] }
+  )
+  const switched = yield* followSilent(bridged, "switch")
+  const started = yield* follow(switched, "start", parseStartRemarks, parseStartRemarks([]))
+  const seen = yield* follow(started, "health", (lines) => parseInspect(lines.join("\n")), [])
+  // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
+  const keptRelease = Effect.catchAll(
+    yield* follow(seen, "release", parseKeptRelease, makeReleaseNotKept("")),
+    (error) => Effect.succeed(makeReleaseNotKept(error.message))
   )
   return { loaded, hooked, bridged, started, seen, keptRelease, cut: Effect.asVoid(Deferred.succeed(cut, undefined)) }
 })

@@ -11,9 +11,15 @@ import { computeSha256 } from "../../services/bytes.ts"
 import { executeStep, skipStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { execute, type Ssh } from "../../services/ssh/Ssh.ts"
-import { listEnvFileNames } from "../projects/deployFiles.ts"
 import { readReleases } from "../servers/servers.ts"
-import { activate, type ActivationFacts, type KeptRelease, type RunningActivation, stateUnknown } from "./activate.ts"
+import {
+  activate,
+  type ActivationFacts,
+  type KeptRelease,
+  listEnvFileNames,
+  type RunningActivation,
+  stateUnknown
+} from "./activate.ts"
 import {
   awaitHealth,
   describeHealth,

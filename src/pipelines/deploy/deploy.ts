@@ -36,6 +36,7 @@ import {
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
+  listEnvFileNames,
   LoadFailed
 } from "../activation/activate.ts"
 import { listExpectedCompose } from "../activation/expectedCompose.ts"
@@ -47,13 +48,7 @@ import { computeFullSize, shouldCompress } from "../archive/transfer.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import { BridgeRefused, describeRollouts, toBridgeRefusedResult } from "../bridge/rollout.ts"
 import { buildStartHookLines, runAfterDeploy, runLocalHook, stopWhenCancelled } from "../hooks.ts"
-import {
-  type DeployFile,
-  listEnvFileNames,
-  listSecretFiles,
-  listServiceMounts,
-  sumFileSizes
-} from "../projects/deployFiles.ts"
+import { type DeployFile, listSecretFiles, listServiceMounts, sumFileSizes } from "../projects/deployFiles.ts"
 import { requireTrust } from "../projects/programs.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"

@@ -1,7 +1,6 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Order, Redacted, Stream } from "effect"
-import type { EnvFileNames } from "../../remote/activation.ts"
-import { mergeComposeTexts, type RemotePaths, type ServerFacts } from "../../remote/deploy.ts"
+import { mergeComposeTexts, type RemotePaths } from "../../remote/deploy.ts"
 import type { PlannedReference } from "../../schema/deploys.ts"
 import { type ContainerConfig, containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
 import { isSecretFile, secretsDirectory } from "../../schema/secrets.ts"
@@ -370,28 +369,4 @@ export const listServicesSeeing = (
     [...names].flatMap((name) => name.split("/").map((_, index, all) => all.slice(0, index + 1).join("/")))
   )
   return new Set(mounts.flatMap(({ path, service }) => above.has(path) ? [service] : []))
-}
-
-// Limit because the names are arguments of one command.
-const mostNames = 100
-const longestNames = 16_000
-
-const isOwn = (name: string) =>
-  Either.match(normalizeRelativeName(name), {
-    onLeft: () => false,
-    onRight: (clean) => clean === name && clean !== "data" && !clean.startsWith("data/") && !clean.startsWith(".berth")
-  })
-
-/**
- * Env files that the server records, and obsolete ones of an earlier deploy that it removes. A list with more than 100
- * names is ignored.
- */
-export const listEnvFileNames = (
-  plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },
-  { deployed }: Pick<ServerFacts, "deployed">
-): EnvFileNames => {
-  const kept = new Set(plan.files.map(({ name }) => name))
-  const bounded = (names: ReadonlyArray<string>) =>
-    names.length > mostNames || names.join().length > longestNames ? [] : names
-  return { brought: bounded(plan.envFiles), gone: bounded(deployed.filter((name) => isOwn(name) && !kept.has(name))) }
 }

@@ -28,6 +28,7 @@ import {
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
+  listEnvFileNames,
   LoadFailed,
   type RunningActivation
 } from "../activation/activate.ts"
@@ -53,7 +54,7 @@ import {
 } from "../bridge/rollout.ts"
 import { decideServiceChanges } from "../deploy/decide.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
-import { listEnvFileNames, listServicesSeeing } from "../projects/deployFiles.ts"
+import { listServicesSeeing } from "../projects/deployFiles.ts"
 import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
 import {
   describeEnvironment,
