@@ -19,7 +19,7 @@ import { Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
 import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
-import { findServerBuilders, type ServerBuilder } from "./build/buildAtServer.ts"
+import { buildAtServer, findServerBuilders, type ServerBuilder } from "./build/buildAtServer.ts"
 import { buildImages, buildOutputLimit, type ImagesBuilt } from "./build/buildImages.ts"
 import { findBuildSections } from "./projects/composeBuilds.ts"
 import {
@@ -128,7 +128,6 @@ const buildAtServers = (
   builders: ReadonlyArray<ServerBuilder>
 ) =>
   Effect.gen(function*() {
-    const { buildAtServer } = yield* Effect.promise(() => import("./build/buildAtServer.ts"))
     let built: ImagesBuilt = { images: [], exitCode: 0, output: "" }
     for (const builder of builders) {
       const next = yield* buildAtServer(directory, environment, builder)

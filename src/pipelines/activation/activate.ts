@@ -334,20 +334,17 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
     "release",
     "end"
   ]
-  /** Reads a stage after the one before; without that stage, its result is `absent`. */
+  /** Reads a stage after the one before; an activation without that stage has no lines of it. */
   const follow = <A, E>(
     before: Effect.Effect<unknown, E>,
     stage: string,
-    read: (lines: ReadonlyArray<string>) => A,
-    absent: A
+    read: (lines: ReadonlyArray<string>) => A
   ) => {
     const next = stages.includes(stage) ? stages[stages.indexOf(stage) + 1] : undefined
-    return readInBackground(
-      Effect.zipRight(before, next === undefined ? Effect.succeed(absent) : Effect.map(until(stage, next), read))
-    )
+    const lines = next === undefined ? Effect.succeed<ReadonlyArray<string>>([]) : until(stage, next)
+    return readInBackground(Effect.map(Effect.zipRight(before, lines), read))
   }
-  const followSilent = <E>(before: Effect.Effect<unknown, E>, stage: string) =>
-    follow(before, stage, () => undefined, undefined)
+  const followSilent = <E>(before: Effect.Effect<unknown, E>, stage: string) => follow(before, stage, () => undefined)
 
   const loaded = yield* followSilent(Effect.void, "load")
   const backedUp = yield* followSilent(loaded, "backup")
@@ -355,15 +352,14 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   const bridged = yield* follow(
     hooked,
     "bridge",
-    (lines): StartedBridges => ({ bridges: parseBridges(lines), seen: parseInspect(lines.join("\n")) }),
-    { bridges: [], seen: [] }
+    (lines): StartedBridges => ({ bridges: parseBridges(lines), seen: parseInspect(lines.join("\n")) })
   )
   const switched = yield* followSilent(bridged, "switch")
-  const started = yield* follow(switched, "start", parseStartRemarks, parseStartRemarks([]))
-  const seen = yield* follow(started, "health", (lines) => parseInspect(lines.join("\n")), [])
+  const started = yield* follow(switched, "start", parseStartRemarks)
+  const seen = yield* follow(started, "health", (lines) => parseInspect(lines.join("\n")))
   // The stack is already running once the containers were inspected, so a later failure does not fail the deploy.
   const keptRelease = Effect.catchAll(
-    yield* follow(seen, "release", parseKeptRelease, makeReleaseNotKept("")),
+    yield* follow(seen, "release", parseKeptRelease),
     (error) => Effect.succeed(makeReleaseNotKept(error.message))
   )
   return { loaded, hooked, bridged, started, seen, keptRelease, cut: Effect.asVoid(Deferred.succeed(cut, undefined)) }

@@ -20,7 +20,7 @@ import { type FindSetting, findWith, parseHttpSettings, type SettingsDocument } 
 import { makeServerReader, notifyTargetReader, type PlacedServer, type StoredServer } from "./readLists.ts"
 import { makeTokenReader } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
-import { makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
+import { makeFindings, makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
 import type { SaveOptions } from "./serverWriter.ts"
 import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
@@ -270,10 +270,7 @@ export const makeSettings = (store: SettingsStore) =>
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(store, findIn, tokens),
       ...remembered,
-      findings: Effect.flatMap(
-        Effect.promise(() => import("./secretsInUse.ts")),
-        ({ makeFindings }) => makeFindings(store, findIn, servers, tokens, targets)
-      ),
+      findings: makeFindings(store, findIn, servers, tokens, targets),
       list: Effect.flatMap(values, ({ listSettings }) => Effect.flatMap(document, listSettings(findIn, resolver))).pipe(
         Effect.withSpan("Settings.list")
       ),
