@@ -14,7 +14,7 @@ import type { RemoteCommandFailed, ServerAccess, SshError } from "../schema/ssh.
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type LocalExit, LocalProcesses, ProgramNotFound } from "../services/local/LocalProcesses.ts"
 import { type FileLocked, makeBuildLock } from "../services/locks/Locks.ts"
-import { emitOutput } from "../services/runs/events.ts"
+import { emitOutput } from "../services/runs/output.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
 import { scrubSecrets, Settings } from "../services/settings/Settings.ts"

@@ -57,8 +57,9 @@ const awaitPause = Duration.millis(20)
 // Maximum time that a shutdown waits for receivers; the next process sends the rest.
 const lastTime = Duration.seconds(5)
 
-// Loaded only if there is a target.
-const loadMessages = Effect.promise(() => import("./notices.ts"))
+// Both are loaded only if there is a target.
+const loadMessages = Effect.promise(() => import("./messages.ts"))
+const loadDelivery = Effect.promise(() => import("./delivery.ts"))
 
 /**
  * Sends the outbox from first use until the scope closes. Before that, notifications that were just added are tried
@@ -78,7 +79,7 @@ const makeSender = Effect.gen(function*() {
     return isShared ? Option.some(lookPause) : Option.none()
   })
   const sending = Effect.flatMap(
-    loadMessages,
+    loadDelivery,
     ({ sendNotices }) => sendNotices(wake, (id) => fresh.delete(id), longestWait)
   )
   const fork = (effect: Effect.Effect<unknown, never, Outbox | Post | Settings>) =>
@@ -158,7 +159,7 @@ const make = Effect.gen(function*() {
       ),
     test: (name) =>
       Effect.gen(function*() {
-        const { testTarget } = yield* loadMessages
+        const { testTarget } = yield* loadDelivery
         return yield* testTarget(name)
       }).pipe(Effect.provide(told), Effect.withSpan("Notifier.test"))
   })

@@ -31,7 +31,8 @@ import {
 } from "../../schema/runs.ts"
 import { isSameJson, scrubJson, scrubText } from "../masking.ts"
 import { secretsInUse, Settings } from "../settings/Settings.ts"
-import { type EventLog, makeEventLog, makeOutputLog, type OutputLog } from "./events.ts"
+import { type EventLog, makeEventLog } from "./events.ts"
+import { makeOutputLog, type OutputLog } from "./output.ts"
 import type { OwnedRun } from "./peers.ts"
 import { type AfterRestart, endRun, type RunSpec, withoutWait } from "./Runs.ts"
 import {

@@ -43,7 +43,8 @@ const stage = Effect.gen(function*() {
   )
   // Its parts are loaded at the first use, which the clock of the test knows nothing of.
   const settled = TestClock.adjust("10 millis").pipe(
-    Effect.zipRight(Effect.promise(() => import("../../../src/services/notify/notices.ts"))),
+    Effect.zipRight(Effect.promise(() => import("../../../src/services/notify/messages.ts"))),
+    Effect.zipRight(Effect.promise(() => import("../../../src/services/notify/delivery.ts"))),
     Effect.zipRight(TestClock.adjust("10 millis"))
   )
   const judge = (...all: ReadonlyArray<Found>) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Effect, Option, Ref, Stream } from "effect"
-import type { RunEvent } from "../../../../src/schema/runs.ts"
-import { makeEventLog } from "../../../../src/services/runs/events.ts"
+import type { RunEvent } from "../../../src/schema/runs.ts"
+import { makeEventLog } from "../../../src/services/runs/events.ts"
 
 const whole = Effect.succeed({ state: "running" })
 const line = (index: number) => ({ stream: "stdout", text: `${index} ${"x".repeat(1_000)}\n` })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted, Ref, Stream, TestClock } from "effect"
-import { countBytes, emitOutput } from "../../../../src/services/runs/events.ts"
+import { countBytes } from "../../../../src/services/runs/events.ts"
+import { emitOutput } from "../../../../src/services/runs/output.ts"
 import { makeSteps, Steps, type StepStore } from "../../../../src/services/runs/Steps.ts"
 import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Fiber, TestClock } from "effect"
 import type { RunChange } from "../../../../src/services/runs/store.ts"
-import { makeHints, mostNotifications } from "../../../../src/services/state/postgres/lease.ts"
+import { makeHints, mostNotifications } from "../../../../src/services/state/postgres/notifications.ts"
 
 /** Hints that are made of notifications, and how many of them came at which moments. */
 const receiving = Effect.gen(function*() {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Queue, Redacted, Ref, TestClock } from "effect"
-import type { NotifyTarget } from "../../../../src/schema/notify.ts"
-import { sendNotices } from "../../../../src/services/notify/notices.ts"
-import { Post, PostFailed } from "../../../../src/services/notify/Post.ts"
-import { Outbox } from "../../../../src/services/runs/store.ts"
-import { Settings } from "../../../../src/services/settings/Settings.ts"
-import { settingsTest } from "../../../../src/testing/SettingsTest.ts"
-import { noticeTo } from "../../../fixtures/runs/outbox.ts"
-import { makeOutboxMemory } from "../../../layers/OutboxMemory.ts"
+import type { NotifyTarget } from "../../../src/schema/notify.ts"
+import { sendNotices } from "../../../src/services/notify/delivery.ts"
+import { Post, PostFailed } from "../../../src/services/notify/Post.ts"
+import { Outbox } from "../../../src/services/runs/store.ts"
+import { Settings } from "../../../src/services/settings/Settings.ts"
+import { settingsTest } from "../../../src/testing/SettingsTest.ts"
+import { noticeTo } from "../../fixtures/runs/outbox.ts"
+import { makeOutboxMemory } from "../../layers/OutboxMemory.ts"
 
 const target: NotifyTarget = {
   name: "team",

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify.ts"
 import type { Run } from "../../../src/schema/runs.ts"
-import { buildRunNotices, findEvents } from "../../../src/services/notify/notices.ts"
+import { buildRunNotices, findEvents } from "../../../src/services/notify/messages.ts"
 import { storedRun } from "../../fixtures/runs/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Ref, TestClock } from "effect"
 import type { RunEvent } from "../../../../src/schema/runs.ts"
-import { makeEventLog, makeOutputLog } from "../../../../src/services/runs/events.ts"
+import { makeEventLog } from "../../../../src/services/runs/events.ts"
+import { makeOutputLog } from "../../../../src/services/runs/output.ts"
 
 /** A log of output, what was told so far, and what was kept. */
 const recorder = Effect.gen(function*() {
