@@ -318,7 +318,6 @@ export {
   Role,
   SettingMissing,
   type SettingName,
-  type SettingsError,
   SettingsInvalid,
   SettingsUnavailable,
   SettingsUnconfirmed,
@@ -458,3 +457,4 @@ export {
   WebhookTest,
   WebhookTestRequest
 } from "../schema/webhooks.ts"
+export type { SettingsError } from "../services/settings/Settings.ts"

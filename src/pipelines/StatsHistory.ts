@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, Option, type Scope } from "effect"
 import type { ServerUnresolved } from "../schema/servers.ts"
-import type { SettingsError } from "../schema/settings.ts"
 import { sampleSeconds, type StatsHistory as History } from "../schema/usage.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 
 /** Resource usage of servers over time. */

@@ -2,7 +2,6 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option } from "effect"
 import type { PlatformFailure, PlatformRecord } from "../schema/applications.ts"
 import type { PathOutside, ProjectFileInvalid } from "../schema/projects.ts"
-import type { SettingsError } from "../schema/settings.ts"
 import {
   type AppRequest,
   type Change,
@@ -20,7 +19,7 @@ import type { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.t
 import { redactJson, redactText } from "../services/masking.ts"
 import { reportDrift } from "../services/notify/Notifier.ts"
 import { Platform } from "../services/platform/Platform.ts"
-import { secretsInUse, type Settings } from "../services/settings/Settings.ts"
+import { secretsInUse, type Settings, type SettingsError } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../services/upstream/Upstream.ts"
 import { findLastApplied } from "./applications/changelog.ts"

@@ -10,7 +10,6 @@ import {
   type RemotePathInvalid,
   type ServerUnresolved
 } from "../schema/servers.ts"
-import type { SettingsError } from "../schema/settings.ts"
 import type { RemoteFileFailed, SshError } from "../schema/ssh.ts"
 import { formatBytes, pluralize, quoteInput } from "../schema/words.ts"
 import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
@@ -18,7 +17,7 @@ import { type FileLocked, makePullLock } from "../services/locks/Locks.ts"
 import { type ByteCount, countBytes } from "../services/runs/events.ts"
 import { RunRequest, Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
-import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
+import { scrubSecrets, Settings, type SettingsError } from "../services/settings/Settings.ts"
 import { type RemoteEntry, type RemoteKind, Sftp, type SftpSession } from "../services/ssh/Sftp.ts"
 import { isSecretName } from "./projects/files.ts"
 import { permitPath } from "./projects/paths.ts"

@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { settingDefinitions, type SettingsError } from "../schema/settings.ts"
+import { settingDefinitions } from "../schema/settings.ts"
 import type {
   ProjectsRoot,
   SettingForbidden,
@@ -26,7 +26,7 @@ import { CurrentCaller, mayChange } from "../services/access/Caller.ts"
 import { type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { computeFilePatch, maskComments } from "../services/parsing.ts"
 import { findSettingRefusal } from "../services/settings/rights.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../services/settings/Settings.ts"
 import { hasReference, toAbsolutePath } from "../services/settings/settingValue.ts"
 import type { ChangedText } from "../services/settings/values.ts"
 import { listProjectsIn } from "./projects/projects.ts"

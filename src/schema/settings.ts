@@ -297,5 +297,3 @@ export class SettingsUnconfirmed extends Schema.TaggedError<SettingsUnconfirmed>
       "settings: --config ~/.config/berth/berth.yaml"
   }
 }
-
-export type SettingsError = SettingsInvalid | SettingMissing | SettingUnresolved | SettingsUnavailable

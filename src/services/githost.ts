@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import type { UpstreamFailure } from "../schema/basics.ts"
 import type { Finding } from "../schema/overview.ts"
-import type { SettingsError, SettingValue } from "../schema/settings.ts"
+import type { SettingValue } from "../schema/settings.ts"
 import {
   type GitHook,
   type GitHostFailure,
@@ -12,7 +12,7 @@ import {
 import { pluralize } from "../schema/words.ts"
 import { describeRefusal } from "./platform/Platform.ts"
 import { uncancellable } from "./runs/Steps.ts"
-import { Settings, type SettingValues } from "./settings/Settings.ts"
+import { Settings, type SettingsError, type SettingValues } from "./settings/Settings.ts"
 import { describeBasePath } from "./upstream/advice.ts"
 import { describeUnexpected, Upstream, type UpstreamCall } from "./upstream/Upstream.ts"
 

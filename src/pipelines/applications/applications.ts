@@ -18,11 +18,10 @@ import {
   hostPortKey,
   publishDefaults
 } from "../../schema/declaredFields.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
 import { discloseTo, type Disclosure } from "../../services/platform/disclosure.ts"
 import { type AppFields, Platform } from "../../services/platform/Platform.ts"
-import { logScrubbedWarning, secretsInUse, Settings } from "../../services/settings/Settings.ts"
+import { logScrubbedWarning, secretsInUse, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
 import type { AppPlan } from "./platformFile.ts"
 

@@ -2,7 +2,6 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Option, Predicate, Schema } from "effect"
 import { type BuildPack, declaredFields, RepositoryWord } from "../../schema/declaredFields.ts"
 import { type PathOutside, platformFileName, ProjectFileInvalid } from "../../schema/projects.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import {
   type DeclaredApp,
   listUnknownKeys,
@@ -18,7 +17,7 @@ import { CurrentCaller, maySeeValues } from "../../services/access/Caller.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { redactJson } from "../../services/masking.ts"
 import type { TextPosition } from "../../services/parsing.ts"
-import { secretsInUse, Settings } from "../../services/settings/Settings.ts"
+import { secretsInUse, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import { decodePart, makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
 import { permitPath } from "../projects/paths.ts"
 

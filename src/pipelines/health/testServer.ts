@@ -9,10 +9,9 @@ import {
   type ServerUnresolved,
   usualSshPort
 } from "../../schema/servers.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import type { Credentials, JumpRefused, ServerAccess } from "../../schema/ssh.ts"
 import { listServerSecrets, scrubText } from "../../services/masking.ts"
-import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError, type StoredAccess } from "../../services/settings/Settings.ts"
 import { hasReference } from "../../services/settings/settingValue.ts"
 import { FirstContact, type PresentedKey } from "../../services/ssh/FirstContact.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"

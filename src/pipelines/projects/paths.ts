@@ -2,13 +2,12 @@ import { Path } from "@effect/platform"
 import { Effect, Either, Option, Stream } from "effect"
 import { capacity } from "../../schema/basics.ts"
 import { type ContainerConfig, containerConfigName, PathOutside, ProjectFileInvalid } from "../../schema/projects.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import { quoteInput } from "../../schema/words.ts"
 import { CurrentCaller, mayChange, mayLeaveRoot } from "../../services/access/Caller.ts"
 import { computeSha256 } from "../../services/bytes.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { formatTrustedName, ProjectTrust } from "../../services/ProjectTrust.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
 
 const mostDirectories = 2_000
 const mostLinks = 200

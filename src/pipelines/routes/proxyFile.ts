@@ -33,7 +33,6 @@ import {
   RouteTaken,
   TargetAddress
 } from "../../schema/routes.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import {
   ConnectionLost,
   type RemoteFileFailed,
@@ -43,7 +42,7 @@ import {
 } from "../../schema/ssh.ts"
 import { type FileLocked, Locks, makeProxyLock } from "../../services/locks/Locks.ts"
 import { uncancellable } from "../../services/runs/Steps.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import { Refusal, RouteEdit } from "./proxyText.ts"

@@ -29,13 +29,12 @@ import {
   type ServerInput,
   type ServerUnresolved
 } from "../../schema/servers.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import type { JumpRefused, ServerAccess, SshError } from "../../schema/ssh.ts"
 import { type Container, ContainersFailed, DockerUnusable, type Stack } from "../../schema/stacks.ts"
 import { listDeployPlaces } from "../../schema/targets.ts"
 import { type ContainerStats, StatsFailed } from "../../schema/usage.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError, type StoredAccess } from "../../services/settings/Settings.ts"
 import { execute, Ssh } from "../../services/ssh/Ssh.ts"
 import {
   listConfiguredPlaces,

@@ -1,10 +1,10 @@
 import { Data, Effect, Either, Option, Predicate } from "effect"
 import { type AppEnv, Disclosed, type PlatformFailure } from "../../schema/applications.ts"
 import { declaredFields, hostPortKey } from "../../schema/declaredFields.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import { type Change, PortHidden } from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import type { SettingsError } from "../../services/settings/Settings.ts"
 import { findHostPort, namesPort } from "../applications/applications.ts"
 import type { Fact } from "../planHash.ts"
 import {

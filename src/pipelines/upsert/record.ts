@@ -1,11 +1,10 @@
 import { Array, Data, Effect, Either, Option, Predicate, Schema } from "effect"
 import { type PlatformRecord, PlatformUnavailable, recordFields } from "../../schema/applications.ts"
 import { exposedPorts } from "../../schema/declaredFields.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import type { PlanChange } from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
 import { type AppFields, Platform, type ServedAddress } from "../../services/platform/Platform.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import type { Settings, SettingsError } from "../../services/settings/Settings.ts"
 import {
   type CreateDefaults,
   inDriftOrder,

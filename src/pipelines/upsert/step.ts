@@ -1,7 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Schema } from "effect"
 import type { AppEnv, PlatformFailure, PlatformRecord, PlatformServer } from "../../schema/applications.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import {
   AppNotDeclared,
   type AppRequest,
@@ -23,7 +22,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { computeOnce, executeDurableStep, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { buildUpdateFields, computeBuildChanges } from "../applications/differences.ts"

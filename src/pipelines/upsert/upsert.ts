@@ -4,7 +4,6 @@ import { recordFields } from "../../schema/applications.ts"
 import { BuildPack, exposedPorts, hostPortKey } from "../../schema/declaredFields.ts"
 import { type PathOutside, platformFileName } from "../../schema/projects.ts"
 import type { RunFailure } from "../../schema/runs.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import {
   type AppRequest,
   Change,
@@ -25,7 +24,7 @@ import { redactJson, redactText } from "../../services/masking.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { computeOnce, Steps } from "../../services/runs/Steps.ts"
-import { keyedDigest, secretsInUse, Settings } from "../../services/settings/Settings.ts"
+import { keyedDigest, secretsInUse, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"

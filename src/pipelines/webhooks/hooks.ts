@@ -1,10 +1,9 @@
 import { Array, Data, Effect, Option, type Redacted } from "effect"
 import type { PlatformRecord } from "../../schema/applications.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import type { GitHook, GitHostFailure, Repository, WebhookFinding } from "../../schema/webhooks.ts"
 import { GitHost } from "../../services/githost.ts"
 import { type FileLocked, Locks, makeHooksLock } from "../../services/locks/Locks.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
 
 type Failure = GitHostFailure | SettingsError | FileLocked
 

@@ -1,7 +1,6 @@
 import { Array, Effect, Either, Option, Redacted } from "effect"
 import { Disclosed, type PlatformFailure, type PlatformRecord } from "../../schema/applications.ts"
 import { declaredFields } from "../../schema/declaredFields.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import {
   ApplicationUnknown,
   type GitHook,
@@ -19,7 +18,7 @@ import {
 import { GitHost } from "../../services/githost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/Upstream.ts"
 import { ensureHook, isHookActive, parseRepositoryName, removeHooks, resolveRepository, withUrl } from "./hooks.ts"
 import { checkHook } from "./hooks.ts"

@@ -13,9 +13,8 @@ import {
 } from "../../schema/applications.ts"
 import type { Unsendable, UpstreamFailure } from "../../schema/basics.ts"
 import type { Finding } from "../../schema/overview.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import { parseJson } from "../parsing.ts"
-import type { Settings } from "../settings/Settings.ts"
+import type { Settings, SettingsError } from "../settings/Settings.ts"
 import { describeBasePath } from "../upstream/advice.ts"
 import { type Authentication, makeExcerpt, type Upstream, type UpstreamCall } from "../upstream/Upstream.ts"
 

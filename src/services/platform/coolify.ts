@@ -8,8 +8,8 @@ import {
   type Raw
 } from "../../schema/applications.ts"
 import type { Finding } from "../../schema/overview.ts"
-import type { SettingsError } from "../../schema/settings.ts"
 import { pluralize, quoteInput } from "../../schema/words.ts"
+import type { SettingsError } from "../settings/Settings.ts"
 import { describeConflicts } from "../upstream/advice.ts"
 import {
   adoptSpelling,

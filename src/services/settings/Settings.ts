@@ -10,7 +10,8 @@ import type {
   ServerTaken,
   ServerUnresolved
 } from "../../schema/servers.ts"
-import type { GuardSettings, Role, SettingName, SettingsError, SettingValue } from "../../schema/settings.ts"
+import type { SettingMissing, SettingsInvalid, SettingsUnavailable, SettingUnresolved } from "../../schema/settings.ts"
+import { type GuardSettings, type Role, type SettingName, type SettingValue } from "../../schema/settings.ts"
 import type { Setting, SettingForbidden, SettingRefused } from "../../schema/settingsList.ts"
 import type { JumpRefused, ServerAccess } from "../../schema/ssh.ts"
 import type { AccessToken, TokenNotFound, TokenTaken } from "../../schema/tokens.ts"
@@ -18,6 +19,8 @@ import { scrubText } from "../masking.ts"
 import type { SettingChanges } from "./rights.ts"
 import type { SaveOptions, StoredNewToken } from "./serverWriter.ts"
 import type { ChangedText } from "./values.ts"
+
+export type SettingsError = SettingsInvalid | SettingMissing | SettingUnresolved | SettingsUnavailable
 
 /** Problem of the settings file: one sentence with file, line and setting, and its fix. */
 export interface SettingsFinding {

@@ -10,7 +10,6 @@ import {
   settingDefinitions,
   SettingMissing,
   type SettingName,
-  type SettingsError,
   SettingsInvalid,
   type SettingsUnavailable,
   type SettingUnresolved
@@ -32,7 +31,13 @@ import { makeTokenReader, shortestToken } from "./readTokens.ts"
 import type { SettingChanges } from "./rights.ts"
 import { makeRememberedSecrets, makeSecrets } from "./secretsInUse.ts"
 import type { SaveOptions } from "./serverWriter.ts"
-import { Settings, type SettingsFinding, type SettingValues, type StoredAccess } from "./Settings.ts"
+import {
+  Settings,
+  type SettingsError,
+  type SettingsFinding,
+  type SettingValues,
+  type StoredAccess
+} from "./Settings.ts"
 import { clearUnfinished, makeEditableFile, type SettingsStore, type Snapshot } from "./SettingsFile.ts"
 import { makeResolver } from "./settingValue.ts"
 

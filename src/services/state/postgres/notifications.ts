@@ -1,4 +1,5 @@
-import { Deferred, Duration, Effect, Queue, Redacted, Schedule, type Scope } from "effect"
+import type { Redacted } from "effect"
+import { Deferred, Duration, Effect, Queue, Schedule, type Scope } from "effect"
 import { escapeIdentifier } from "pg"
 import type { RunChange } from "../../runs/store.ts"
 import { buildConnectionOptions, openPgSession } from "./connection.ts"
