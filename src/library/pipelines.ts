@@ -34,18 +34,13 @@ export { addRoute, listRoutes, planRoute, removeRoute } from "../pipelines/route
 export { getRun, keepRecoveringRuns, listRuns, recoverRuns, watchRun } from "../pipelines/runs.ts"
 export { changeProjectRecipients, checkSecrets, listSecrets, setSecret } from "../pipelines/secrets/projectSecrets.ts"
 export { followLogs, followProjects, logs, type LogsQuery } from "../pipelines/servers/logs.ts"
-export {
-  listContainers,
-  type Place,
-  type PlaceRefused,
-  type StackRefused,
-  stats
-} from "../pipelines/servers/servers.ts"
+export { listContainers, stats } from "../pipelines/servers/servers.ts"
 export { planServer, storeServer } from "../pipelines/servers/storeServer.ts"
 export { changeSettings, showSettings } from "../pipelines/settings.ts"
 export { executeStackAction, planStackRemoval } from "../pipelines/stacks.ts"
 export { StatsHistory, StatsHistoryLive } from "../pipelines/StatsHistory.ts"
 export { deployTargets } from "../pipelines/targets/deployTargets.ts"
+export type { Place, PlaceRefused, StackRefused } from "../pipelines/targets/places.ts"
 export { planTargets } from "../pipelines/targets/planTargets.ts"
 export { editorDiff } from "../pipelines/textDiffs.ts"
 export { readPrograms, trustPrograms } from "../pipelines/trust.ts"

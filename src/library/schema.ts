@@ -138,6 +138,7 @@ export {
   ExecTerminal,
   TerminalSize
 } from "../schema/exec.ts"
+export { type JumpHost, JumpList } from "../schema/jumpHosts.ts"
 export {
   Contains,
   type LogEvent,
@@ -288,8 +289,6 @@ export {
 export {
   Fingerprint,
   HostKeyTaken,
-  type JumpHost,
-  JumpList,
   type MachineAddress,
   Port,
   RemotePath,

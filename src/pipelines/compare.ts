@@ -25,7 +25,8 @@ import { findReferences } from "./projects/deployFiles.ts"
 import { findComposeFile, isSecretName, readProjectConfig, readProjectText } from "./projects/files.ts"
 import { normalizeRelativeName, resolveLink } from "./projects/paths.ts"
 import { mergeSecrets, readSecrets, withoutSecrets } from "./secrets/declaredSecrets.ts"
-import { describeDockerRefusal, type PlaceRefused, resolveProjectPlace } from "./servers/servers.ts"
+import { describeDockerRefusal } from "./servers/servers.ts"
+import { type PlaceRefused, resolveProjectPlace } from "./targets/places.ts"
 import {
   dataName,
   decodeUtf8Text,

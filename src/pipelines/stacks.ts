@@ -37,13 +37,13 @@ import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
 import { markFirst } from "./activation/unhealthy.ts"
 import { describeForeignContainers } from "./projects/stackNames.ts"
+import { describeDockerRefusal } from "./servers/servers.ts"
 import {
-  describeDockerRefusal,
   describeEnvironment,
   type PlaceRefused,
   resolvePlaceToChange,
   resolveUnconfirmedPlace
-} from "./servers/servers.ts"
+} from "./targets/places.ts"
 
 const mostNamed = 10
 

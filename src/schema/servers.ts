@@ -1,42 +1,7 @@
 import { Either, Schema } from "effect"
-import { field, flag, strictBody, text, textOrNull } from "./validation.ts"
+import { JumpList } from "./jumpHosts.ts"
+import { field, flag, ShortText, strictBody, text, textOrNull } from "./validation.ts"
 import { cut, findNearest, quoteInput } from "./words.ts"
-
-/** Jump host, as in OpenSSH's `-J`. */
-export interface JumpHost {
-  /** A host name, an IP address or an alias of `~/.ssh/config`. */
-  readonly host: string
-  readonly port?: number
-  readonly username?: string
-}
-
-/** Maximum number of jump hosts of a connection. */
-export const mostJumps = 8
-
-const hop = /^(?:([^@\s,/:]+)@)?(?:\[([0-9A-Fa-f:.%]+)\]|([A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))(?::(\d{1,5}))?$/
-
-/**
- * Parses jump hosts, nearest first: `[user@]host[:port]`, separated by commas. Undefined if one is invalid or there are
- * too many.
- */
-export const parseJumpHosts = (text: string): ReadonlyArray<JumpHost> | undefined => {
-  const hops = text.split(",").map((part): JumpHost | undefined => {
-    const [, username, address, name, written] = hop.exec(part.trim()) ?? []
-    const host = address ?? name
-    const port = written === undefined ? undefined : Number(written)
-    if (host === undefined || (port !== undefined && (port < 1 || port > 65_535))) return undefined
-    return { host, ...(port === undefined ? {} : { port }), ...(username === undefined ? {} : { username }) }
-  })
-  const known = hops.filter((each) => each !== undefined)
-  return known.length === hops.length && hops.length <= mostJumps ? known : undefined
-}
-
-/** Trims a list of jump hosts; null for a blank string. */
-export const normalizeJumpList = (text: string): string | null => text.trim() || null
-
-/** Error message for invalid jump hosts. */
-export const jumpShape =
-  `must be [user@]host[:port], or up to ${mostJumps} of these separated by commas; a ProxyCommand cannot be used`
 
 /** A TCP port. */
 export const Port = Schema.Number.pipe(Schema.int(), Schema.between(1, 65535)).annotations({
@@ -69,11 +34,6 @@ export const Server = Schema.Struct({
 export interface Server extends Schema.Schema.Type<typeof Server> {}
 
 const keptOrCleared = "Left out, what is stored stays; null clears it."
-
-// Bounds the settings file, which is read again for each request.
-const ShortText = Schema.String.pipe(
-  Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
-)
 const credential = (what: string) =>
   Schema.optional(Schema.NullOr(Schema.Redacted(ShortText))).annotations({ description: `${what}. ${keptOrCleared}` })
 
@@ -94,15 +54,6 @@ const hostName = (text: string): string | true => {
   return !/[\s/\\?#]/.test(text) || "must be a host name or an IP address"
 }
 const Host = OneLine.pipe(Schema.filter(hostName))
-
-/** Jump hosts as in OpenSSH's `-J`; null for a blank string. */
-export const JumpList = Schema.transform(
-  ShortText.pipe(
-    Schema.filter((text) => normalizeJumpList(text) === null || parseJumpHosts(text) !== undefined || jumpShape)
-  ),
-  Schema.NullOr(Schema.String),
-  { strict: true, decode: normalizeJumpList, encode: (jump) => jump ?? "" }
-)
 
 const longestSegment = 255
 

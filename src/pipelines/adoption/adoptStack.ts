@@ -28,7 +28,7 @@ import { readStackTexts } from "../projects/deployFiles.ts"
 import { isSecretName } from "../projects/files.ts"
 import { resolveProjectPath } from "../projects/programs.ts"
 import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../projects/stackNames.ts"
-import { resolveStackToChange } from "../servers/servers.ts"
+import { resolveStackToChange } from "../targets/places.ts"
 import { refuseRunning, suspendTrust } from "../trust.ts"
 import { type AdoptableStack, findAdoptableStack } from "./serverStacks.ts"
 import {

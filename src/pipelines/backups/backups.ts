@@ -44,16 +44,15 @@ import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
 import { stateUnknown } from "../activation/activate.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
+import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
 import {
-  describeDockerRefusal,
   type PlaceRefused,
-  readReleases,
   resolvePlace,
   resolveStack,
   resolveUnconfirmedPlace,
   type StackRefused,
   toRecordedRequest
-} from "../servers/servers.ts"
+} from "../targets/places.ts"
 import { defaultKeep, describeSource, parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Dumps and copies print nothing until they are done; a dead connection is noticed by itself. */

@@ -5,7 +5,8 @@ import { RunRequest, Runs } from "../../services/runs/Runs.ts"
 import { digestIdempotency, idempotencyPeriod } from "../../services/runs/store.ts"
 import { listVariants, readContainerConfig } from "../projects/files.ts"
 import { listProjects } from "../projects/projects.ts"
-import { locateProjectStacks, readReleases, resolveStack } from "../servers/servers.ts"
+import { readReleases } from "../servers/servers.ts"
+import { locateProjectStacks, resolveStack } from "../targets/places.ts"
 import { parseDefinition } from "./items.ts"
 
 // Most services have no schedule.

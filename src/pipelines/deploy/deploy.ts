@@ -53,12 +53,8 @@ import { requireTrust } from "../projects/programs.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"
 import { findSecretMemory } from "../secrets/secretMemory.ts"
-import {
-  type PlaceRefused,
-  readReleases,
-  requireConfirmation,
-  resolveProjectPlaceToChange
-} from "../servers/servers.ts"
+import { readReleases } from "../servers/servers.ts"
+import { type PlaceRefused, requireConfirmation, resolveProjectPlaceToChange } from "../targets/places.ts"
 import { decideDeploy, decideOnUnhealthy, type DeployDecision, type DeployTarget, findDeployRefusal } from "./decide.ts"
 import { checkPlan } from "./plan.ts"
 import { type DeployPlan, planDeploy } from "./preflight.ts"

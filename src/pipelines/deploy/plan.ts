@@ -36,7 +36,7 @@ import { parseEnv } from "../projects/interpolate.ts"
 import { listPrograms, showPrograms } from "../projects/programs.ts"
 import { describeApartContainers } from "../projects/stackNames.ts"
 import { findSecretMemory, keepForPlan } from "../secrets/secretMemory.ts"
-import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../servers/servers.ts"
+import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../targets/places.ts"
 import {
   computeImageChanges,
   decideDeploy,

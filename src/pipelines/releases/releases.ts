@@ -16,7 +16,8 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import { listReleaseFiles } from "../activation/unhealthy.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
-import { readReleases, resolveStack, type StackRefused } from "../servers/servers.ts"
+import { readReleases } from "../servers/servers.ts"
+import { resolveStack, type StackRefused } from "../targets/places.ts"
 
 const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
 

@@ -56,17 +56,14 @@ import { decideServiceChanges } from "../deploy/decide.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
 import { listServicesSeeing } from "../projects/deployFiles.ts"
 import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
+import { findComposeFailure, readFacts, readReleases, readServerFacts } from "../servers/servers.ts"
 import {
   describeEnvironment,
-  findComposeFailure,
   type PlaceRefused,
-  readFacts,
-  readReleases,
-  readServerFacts,
   resolvePlaceToChange,
   resolveUnconfirmedPlace,
   toRecordedRequest
-} from "../servers/servers.ts"
+} from "../targets/places.ts"
 import { chooseRelease, toRelease } from "./releases.ts"
 
 /**

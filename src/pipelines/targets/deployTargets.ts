@@ -14,7 +14,7 @@ import { deploy } from "../deploy/deploy.ts"
 import { checkPlan } from "../deploy/plan.ts"
 import { requireTrust, resolveProjectDirectory } from "../projects/programs.ts"
 import { findSecretMemory, shareSecrets } from "../secrets/secretMemory.ts"
-import { requireConfirmation } from "../servers/servers.ts"
+import { requireConfirmation } from "./places.ts"
 import {
   buildTargetsSpec,
   describeTargets,

@@ -22,7 +22,7 @@ import { planContainers } from "../deploy/plan.ts"
 import { listConfiguredPlaces, readContainerConfig, resolveEnvironment } from "../projects/files.ts"
 import { resolveProjectDirectory } from "../projects/programs.ts"
 import { shareSecrets } from "../secrets/secretMemory.ts"
-import { checkUnnamed, describeEnvironment, findProtection } from "../servers/servers.ts"
+import { checkUnnamed, describeEnvironment, findProtection } from "./places.ts"
 
 /** Recorded request, which lets another process continue the run even if `container.json` has changed since. */
 export const TargetsRun = Schema.Struct({

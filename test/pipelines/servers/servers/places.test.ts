@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { toRecordedRequest } from "../../../../src/pipelines/servers/servers.ts"
+import { toRecordedRequest } from "../../../../src/pipelines/targets/places.ts"
 import type { ServerAccess } from "../../../../src/schema/ssh.ts"
 
 const server: ServerAccess = {
