@@ -41,7 +41,6 @@ export {
 } from "../schema/backups.ts"
 export {
   BodyRefused,
-  type ConcurrencyLimit,
   DurationText,
   LocalPathInvalid,
   PathSegmentRefused,
@@ -456,4 +455,5 @@ export {
   WebhookTest,
   WebhookTestRequest
 } from "../schema/webhooks.ts"
+export type { ConcurrencyLimit } from "../services/limits.ts"
 export type { SettingsError } from "../services/settings/Settings.ts"

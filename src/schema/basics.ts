@@ -1,4 +1,5 @@
 import { Duration, Option, ParseResult, Schema } from "effect"
+import type { ConcurrencyLimit } from "../services/limits.ts"
 import { cut, quoteInput } from "./words.ts"
 
 /**
@@ -110,12 +111,6 @@ export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused"
 export type Unsendable = PathSegmentRefused | BodyRefused
 
 export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | Unsendable
-
-/** Limit of concurrent use, per caller and in total; more are refused with 429. */
-export interface ConcurrencyLimit {
-  readonly each: number
-  readonly all: number
-}
 
 /** The event streams that a service serves: watchers of runs, and followers of logs. */
 export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
@@ -273,38 +268,7 @@ export const describeMovedFacts = (plan: string, moved: ReadonlyArray<string>): 
   return `${plan} no longer holds: ${named}. Nothing was changed. ${planAgain}`
 }
 
-const mebibyte = 1024 * 1024
-
-/**
- * Limits of what a hostile archive, file, server or caller can make a service hold, write or keep busy. In bytes unless
- * stated otherwise. SECURITY.md lists them.
- */
-export const capacity = {
-  /** An image archive announces names before its content: a small one may unpack to gigabytes of them. */
-  archive: {
-    /** A name or the target of a link, in characters. */
-    name: 4_096,
-    /** Names and targets of all members together, in characters. */
-    names: 16 * mebibyte,
-    /** A header with a long name or further fields. */
-    header: 64 * 1024,
-    /** Number of members; there may be twice as many headers. */
-    members: 100_000,
-    /** Number of images, also in `index.json`, and of their layers together. */
-    images: 500,
-    layers: 10_000,
-    /** Number of manifests in an image's index: one a platform. */
-    manifests: 100,
-    /** Number of archives that are read at a time: each may keep tens of megabytes of names. */
-    readings: 1
-  },
-  /** A changelog or declaration that is shown, or read to be written again. */
-  ownFile: 16 * mebibyte,
-  /** Bytes that a server sends of a file without a size, and of all files of a pull beyond the sizes that it announced. */
-  unannounced: 64 * mebibyte,
-  /** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
-  followers: { each: 8, all: 16 } satisfies ConcurrencyLimit
-} as const
+export const mebibyte = 1024 * 1024
 
 /** Maximum number of words of a command. */
 const mostArguments = 100

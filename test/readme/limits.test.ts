@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { capacity } from "../../src/schema/basics.ts"
+import { capacity } from "../../src/services/limits.ts"
 
 const rows = new Map(
   [...readFileSync("SECURITY.md", "utf8").matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\|$/gm)]

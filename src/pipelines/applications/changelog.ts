@@ -1,6 +1,5 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
-import { capacity } from "../../schema/basics.ts"
 import type { ProjectFileInvalid } from "../../schema/projects.ts"
 import {
   Change,
@@ -10,6 +9,7 @@ import {
   type ChangelogQuery,
   RawEntry
 } from "../../schema/upsert.ts"
+import { capacity } from "../../services/limits.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, Locks, makeChangelogLock } from "../../services/locks/Locks.ts"
 import { redactJson } from "../../services/masking.ts"

@@ -1,5 +1,5 @@
 import { Array, Option, Schema } from "effect"
-import { capacity } from "../../schema/basics.ts"
+import { capacity } from "../../services/limits.ts"
 import { decodeJson } from "../../services/parsing.ts"
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import type { TarMember } from "./tar.ts"

@@ -1,6 +1,6 @@
 import { Chunk, Data, Effect, Either, Option, type Scope, Stream } from "effect"
-import { capacity } from "../../schema/basics.ts"
 import { decompress, type GunzipFailed } from "../../services/bytes.ts"
+import { capacity } from "../../services/limits.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 
 /** Block size of a tar in bytes. */

@@ -1,7 +1,7 @@
 import { Chunk, Context, Deferred, Effect, Either, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import type { FileEntryWithStats, SFTPWrapper, Stats } from "ssh2"
-import { capacity } from "../../schema/basics.ts"
 import { ConnectionLost, RemoteFileFailed, RemoteTimeout, type ServerAccess, type SshError } from "../../schema/ssh.ts"
+import { capacity } from "../limits.ts"
 import { type ChannelKind, Connections, openChannel } from "./Connections.ts"
 import { pickServerFields, requireConnected } from "./logIn.ts"
 
