@@ -1,5 +1,4 @@
 import { Context, Data, Effect, Option, type Redacted } from "effect"
-import type { RunVerdict } from "../schema/runs.ts"
 import { escapeText, pluralize } from "../schema/words.ts"
 
 /** Invalid usage of a command; nothing was done. */
@@ -34,13 +33,6 @@ export const exitCodes = {
   usage: 64,
   interrupted: 130
 } as const
-
-/** Exit code by the verdict of a run. */
-export const verdictCode: Readonly<Record<RunVerdict, number>> = {
-  done: exitCodes.done,
-  unhealthy: exitCodes.unhealthy,
-  failed: exitCodes.failed
-}
 
 /** Signals after the first one, which interrupts the command. A signal without a waiter exits immediately. */
 export class Interrupts extends Context.Reference<Interrupts>()("berth/cli/Interrupts", {

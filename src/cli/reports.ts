@@ -11,7 +11,7 @@ import {
 } from "../schema/deployReport.ts"
 import { type ContainerPlan, type DeployResult, hasPlannedChanges } from "../schema/deploys.ts"
 import { hasRollbackChanges, type RollbackPlan } from "../schema/releases.ts"
-import { computeRunVerdict } from "../schema/runs.ts"
+import { computeRunVerdict, type RunVerdict } from "../schema/runs.ts"
 import { type DeployedTarget, outcomeWords, type PlannedTarget, type TargetsPlan } from "../schema/targets.ts"
 import { withShortWords } from "../schema/words.ts"
 import { suggestCommand } from "./options.ts"
@@ -24,7 +24,6 @@ import {
   makeStyler,
   Screen,
   type Surface,
-  verdictCode,
   wrapText
 } from "./output.ts"
 import { choiceOption, flagOption, textOption } from "./parse.ts"
@@ -367,3 +366,10 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
     yield* say(resultTable(deployed.value.targets, err))
     return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
   })
+
+/** Exit code by the verdict of a run. */
+export const verdictCode: Readonly<Record<RunVerdict, number>> = {
+  done: exitCodes.done,
+  unhealthy: exitCodes.unhealthy,
+  failed: exitCodes.failed
+}

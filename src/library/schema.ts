@@ -41,6 +41,7 @@ export {
 } from "../schema/backups.ts"
 export {
   BodyRefused,
+  type ConcurrencyLimit,
   DurationText,
   LocalPathInvalid,
   PathSegmentRefused,
@@ -455,5 +456,5 @@ export {
   WebhookTest,
   WebhookTestRequest
 } from "../schema/webhooks.ts"
-export type { ConcurrencyLimit } from "../services/limits.ts"
+
 export type { SettingsError } from "../services/settings/Settings.ts"

@@ -17,16 +17,16 @@ import { computeSha256 } from "../services/bytes.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { scrubSecrets, type Settings } from "../services/settings/Settings.ts"
 import { execute, makeCommandFailed, scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
-import { chooseForPlatform } from "./archive/forms.ts"
 import { findProjectArchive, type ImageArchive } from "./archive/images.ts"
+import { chooseForPlatform } from "./archive/platforms.ts"
 import { listArchiveNames, readArchive, resolveImageIds } from "./archive/transfer.ts"
 import { readComposeFile } from "./projects/compose.ts"
 import { findReferences } from "./projects/deployFiles.ts"
 import { findComposeFile, isSecretName, readProjectConfig, readProjectText } from "./projects/files.ts"
 import { normalizeRelativeName, resolveLink } from "./projects/paths.ts"
+import { type PlaceRefused, resolveProjectPlace } from "./projects/places.ts"
 import { mergeSecrets, readSecrets, withoutSecrets } from "./secrets/declaredSecrets.ts"
 import { describeDockerRefusal } from "./servers/servers.ts"
-import { type PlaceRefused, resolveProjectPlace } from "./targets/places.ts"
 import {
   dataName,
   decodeUtf8Text,

@@ -34,10 +34,11 @@ import {
   readPlatformFile
 } from "./applications/platformFile.ts"
 import { permitPath } from "./projects/paths.ts"
+import { findNamesakes } from "./routes/ownRoute.ts"
 import { buildHostPortChange, decideHostPortAction } from "./upsert/hostPort.ts"
 import { listRecordUpdates } from "./upsert/record.ts"
 import { describeRoute } from "./upsert/route.ts"
-import { buildUpsertValues, findNamesakes, findPlatformTarget, requirePort } from "./upsert/step.ts"
+import { buildUpsertValues, findPlatformTarget, requirePort } from "./upsert/step.ts"
 import { describeWebhook } from "./upsert/webhook.ts"
 
 /** Declared values; the record adopts their spelling if the platform means the same by its own. */

@@ -19,8 +19,8 @@ import { RunRecords } from "../services/runs/store.ts"
 import { secretsInUse } from "../services/settings/Settings.ts"
 import { makeMark, renderCommand } from "../services/ssh/loginShell.ts"
 import { execute, type RemoteCommand } from "../services/ssh/Ssh.ts"
+import { resolveStack } from "./projects/places.ts"
 import { describeDockerRefusal } from "./servers/servers.ts"
-import { resolveStack } from "./targets/places.ts"
 
 const refuse = (status: ExecRefused["status"], reason: string) => new ExecRefused({ status, reason })
 

@@ -36,8 +36,8 @@ import {
 } from "./projects/files.ts"
 import { interpolate, parseEnv } from "./projects/interpolate.ts"
 import { normalizeRelativeName, writeOwnFile } from "./projects/paths.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "./projects/programs.ts"
 import { inspectProject, resolveServer } from "./projects/projects.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trustedPrograms.ts"
 
 /** Values for the templates of a project's files. */
 interface NewDeployment {

@@ -27,11 +27,11 @@ import { makeUnplacedSource, planEntry, readDeclaredEntry } from "./applications
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "./planHash.ts"
 import { listProjectDirectories } from "./projects/projects.ts"
 import { deleteRoute } from "./routes/editRoutes.ts"
+import { toRouteName } from "./routes/ownRoute.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "./routes/proxyFile.ts"
 import { readProxy, RouteEdit } from "./routes/proxyText.ts"
 import { type FoundRoute, readRoutes } from "./routes/queryProxy.ts"
 import { listRoutes } from "./routes/routes.ts"
-import { toRouteName } from "./upsert/step.ts"
 import { isSameRepository, readRecordedRepository, removeHooks, withUrl } from "./webhooks/hooks.ts"
 
 /** An application to remove: present on the platform, or missing there but recorded in the changelog of its project. */

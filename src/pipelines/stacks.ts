@@ -36,14 +36,14 @@ import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome 
 import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
 import { markFirst } from "./activation/unhealthy.ts"
-import { describeForeignContainers } from "./projects/stackNames.ts"
-import { describeDockerRefusal } from "./servers/servers.ts"
 import {
   describeEnvironment,
   type PlaceRefused,
   resolvePlaceToChange,
   resolveUnconfirmedPlace
-} from "./targets/places.ts"
+} from "./projects/places.ts"
+import { describeForeignContainers } from "./projects/stackNames.ts"
+import { describeDockerRefusal } from "./servers/servers.ts"
 
 const mostNamed = 10
 

@@ -19,14 +19,14 @@ import { formatTrustedName, type KeepTrust, ProjectTrust } from "../services/Pro
 import { Runs } from "../services/runs/Runs.ts"
 import { keyedDigest, Settings } from "../services/settings/Settings.ts"
 import { isOutside, resolveReal } from "./projects/paths.ts"
+import { findInProjects, nameFew } from "./projects/projects.ts"
 import {
   type DirectoryRefused,
   type FoundProgram,
   listPrograms,
   locateProjectDirectory,
   showPrograms
-} from "./projects/programs.ts"
-import { findInProjects, nameFew } from "./projects/projects.ts"
+} from "./projects/trustedPrograms.ts"
 
 /** Keyed: a file that a command names may have a content that can be guessed. */
 const digestOf = (programs: ReadonlyArray<FoundProgram>) =>

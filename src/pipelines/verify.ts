@@ -15,19 +15,13 @@ import { type AppPlan } from "./applications/platformFile.ts"
 import { readAddresses } from "./bridge/rollout.ts"
 import { listConfiguredPlaces, listVariants, readContainerConfig, resolveRemotePath } from "./projects/files.ts"
 import { permitPath } from "./projects/paths.ts"
+import { toRouteName } from "./routes/ownRoute.ts"
 import { type ProxyLocation, proxyLocation, proxyServer, readProxyText } from "./routes/proxyFile.ts"
 import { type BrokenProxy, type ProxyText, readProxy } from "./routes/proxyText.ts"
 import { findMissingMiddlewares, findRoutersForDomain, hasRouteTo, listDomainTargets } from "./routes/queryProxy.ts"
 import { formatTarget } from "./routes/routeLines.ts"
 import { describeRoute } from "./upsert/route.ts"
-import {
-  findLive,
-  findPlatformTarget,
-  type LiveState,
-  type PlatformTarget,
-  readPlan,
-  toRouteName
-} from "./upsert/step.ts"
+import { findLive, findPlatformTarget, type LiveState, type PlatformTarget, readPlan } from "./upsert/step.ts"
 
 /** Places of a project: those in its `container.json`, else every server with one of these addresses. */
 const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray<string>) =>

@@ -1,5 +1,4 @@
 import { Duration, Option, ParseResult, Schema } from "effect"
-import type { ConcurrencyLimit } from "../services/limits.ts"
 import { cut, quoteInput } from "./words.ts"
 
 /**
@@ -288,3 +287,9 @@ export const HookCommand = Schema.NonEmptyArray(Argument).pipe(
     (words[0] !== "" && words.length <= mostArguments) || "must begin with a program, and have up to 100 items"
   )
 ).annotations({ identifier: "HookCommand" })
+
+/** Limit of concurrent use, per caller and in total; more are refused with 429. */
+export interface ConcurrencyLimit {
+  readonly each: number
+  readonly all: number
+}

@@ -1,5 +1,5 @@
 import { Deferred, Effect } from "effect"
-import { mebibyte } from "../schema/basics.ts"
+import { type ConcurrencyLimit, mebibyte } from "../schema/basics.ts"
 
 /** The limit is reached: by one caller, or by all without a `caller`. */
 interface LimitReached {
@@ -51,12 +51,6 @@ export const makeOnce = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<E
     const begin = yield* Effect.once(Effect.forkDaemon(Effect.intoDeferred(Effect.provide(make, context), made)))
     return Effect.zipRight(Effect.uninterruptible(begin), Deferred.await(made))
   })
-
-/** Limit of concurrent use, per caller and in total; more are refused with 429. */
-export interface ConcurrencyLimit {
-  readonly each: number
-  readonly all: number
-}
 
 /**
  * Limits of what a hostile archive, file, server or caller can make a service hold, write or keep busy. In bytes unless

@@ -4,8 +4,9 @@ import { computeRunVerdict, findFinalMessage, isEnded, maxRuns, type Run, type R
 import { listBegunDeploys } from "../../schema/targets.ts"
 import { formatRoundDuration } from "../../schema/words.ts"
 import { defineServiceCommand, showAnswer, suggestCommand } from "../options.ts"
-import { escapeInline, exitCodes, formatTable, Screen, verdictCode, wrapText } from "../output.ts"
+import { escapeInline, exitCodes, formatTable, Screen, wrapText } from "../output.ts"
 import { argument, flagOption, integerOption, optionalArgument } from "../parse.ts"
+import { verdictCode } from "../reports.ts"
 import {
   describeRunAhead,
   describeRunKind,

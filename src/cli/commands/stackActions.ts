@@ -3,10 +3,10 @@ import { Berth, type Call } from "../../client/Berth.ts"
 import { computeRunVerdict } from "../../schema/runs.ts"
 import type { StackAction, StackRequest, StackResult } from "../../schema/stacks.ts"
 import { defineServiceCommand, yes } from "../options.ts"
-import { confirmChange, escapeInline, exitCodes, Screen, verdictCode } from "../output.ts"
+import { confirmChange, escapeInline, exitCodes, Screen } from "../output.ts"
 import { flagOption, optionalArgument } from "../parse.ts"
 import { formatRemains, formatRemoval } from "../plans.ts"
-import { noWaitOption, requireService, startWithoutWaiting } from "../reports.ts"
+import { noWaitOption, requireService, startWithoutWaiting, verdictCode } from "../reports.ts"
 import { followRun } from "../runView.ts"
 import {
   confirmOption,

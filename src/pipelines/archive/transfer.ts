@@ -7,7 +7,6 @@ import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { execute, isImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import { isBuiltArchive, isBuiltRecord, readBuiltRecord } from "./builtArchive.ts"
-import { renamePodmanImages } from "./forms.ts"
 import { failIfChanged, type ImageArchive, readImageArchive } from "./images.ts"
 import {
   buildTransferTar,
@@ -19,6 +18,7 @@ import {
   streamImageTar,
   withAllLayers
 } from "./imageTar.ts"
+import { renamePodmanImages } from "./platforms.ts"
 import type { UnsupportedArchive } from "./tar.ts"
 
 /** Way in which an archive's images get to a server. */

@@ -44,7 +44,6 @@ import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
 import { stateUnknown } from "../activation/activate.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
-import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
 import {
   type PlaceRefused,
   resolvePlace,
@@ -52,7 +51,8 @@ import {
   resolveUnconfirmedPlace,
   type StackRefused,
   toRecordedRequest
-} from "../targets/places.ts"
+} from "../projects/places.ts"
+import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
 import { defaultKeep, describeSource, parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Dumps and copies print nothing until they are done; a dead connection is noticed by itself. */

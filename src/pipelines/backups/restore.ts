@@ -36,14 +36,14 @@ import { keyedDigest, scrubSecrets, type Settings } from "../../services/setting
 import { execute, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "../planHash.ts"
-import { describeDockerRefusal } from "../servers/servers.ts"
 import {
   describeEnvironment,
   type PlaceRefused,
   resolvePlace,
   resolvePlaceToChange,
   toRecordedRequest
-} from "../targets/places.ts"
+} from "../projects/places.ts"
+import { describeDockerRefusal } from "../servers/servers.ts"
 import { chooseItems, findBackup, readBackups, runToItsEnd, toBackup } from "./backups.ts"
 import { parseDefinition, toPlannedItems } from "./items.ts"
 

@@ -4,9 +4,9 @@ import { Notifier } from "../../services/notify/Notifier.ts"
 import { RunRequest, Runs } from "../../services/runs/Runs.ts"
 import { digestIdempotency, idempotencyPeriod } from "../../services/runs/store.ts"
 import { listVariants, readContainerConfig } from "../projects/files.ts"
+import { locateProjectStacks, resolveStack } from "../projects/places.ts"
 import { listProjects } from "../projects/projects.ts"
 import { readReleases } from "../servers/servers.ts"
-import { locateProjectStacks, resolveStack } from "../targets/places.ts"
 import { parseDefinition } from "./items.ts"
 
 // Most services have no schedule.

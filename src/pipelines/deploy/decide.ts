@@ -9,8 +9,8 @@ import { Settings, type SettingsError } from "../../services/settings/Settings.t
 import { normalizeImageName } from "../../services/ssh/Ssh.ts"
 import { type HealthOptions, readHealthOptions } from "../activation/health.ts"
 import { isBuiltRecord } from "../archive/builtArchive.ts"
-import { chooseForPlatform, describeUnreadForm, findForeignPlatforms, findZstdFailures } from "../archive/forms.ts"
 import type { ImageArchive } from "../archive/images.ts"
+import { chooseForPlatform, describeUnreadForm, findForeignPlatforms, findZstdFailures } from "../archive/platforms.ts"
 import { blockSize, computePaddedSize, type UnsupportedArchive } from "../archive/tar.ts"
 import {
   computeTransferSize,

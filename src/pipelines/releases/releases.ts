@@ -16,8 +16,8 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import { normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
 import { listReleaseFiles } from "../activation/unhealthy.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
+import { resolveStack, type StackRefused } from "../projects/places.ts"
 import { readReleases } from "../servers/servers.ts"
-import { resolveStack, type StackRefused } from "../targets/places.ts"
 
 const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
 

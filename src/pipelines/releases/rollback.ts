@@ -55,15 +55,15 @@ import {
 import { decideServiceChanges } from "../deploy/decide.ts"
 import { parseServiceDefinitions } from "../projects/compose.ts"
 import { listServicesSeeing } from "../projects/deployFiles.ts"
-import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
-import { findComposeFailure, readFacts, readReleases, readServerFacts } from "../servers/servers.ts"
 import {
   describeEnvironment,
   type PlaceRefused,
   resolvePlaceToChange,
   resolveUnconfirmedPlace,
   toRecordedRequest
-} from "../targets/places.ts"
+} from "../projects/places.ts"
+import { describeApartContainers, describeForeignContainers } from "../projects/stackNames.ts"
+import { findComposeFailure, readFacts, readReleases, readServerFacts } from "../servers/servers.ts"
 import { chooseRelease, toRelease } from "./releases.ts"
 
 /**

@@ -1,12 +1,9 @@
 import { Either, Option } from "effect"
 import { isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml"
-import type { Route } from "../../schema/routes.ts"
-import { type BridgePorts, isBridgePort } from "../../services/settings/Settings.ts"
 import { isKey, type ProxyText, readMapValue, readProxy, Refusal, RouteEdit } from "./proxyText.ts"
 import {
   isReversible,
   isUrlOfPort,
-  listRouteTargets,
   listServingServices,
   parseHostAndPort,
   parseRuleHosts,
@@ -229,35 +226,6 @@ export const hasServer = (text: string, hosts: ReadonlyArray<string> | undefined
         )
       )
   })
-
-type Edit = (text: string) => Either.Either<RouteEdit, Refusal>
-
-const checkUnbridged = (
-  text: string,
-  { port, routeName }: Pick<Route, "port" | "routeName">,
-  bridges: BridgePorts,
-  own: ReadonlyArray<string>
-): Either.Either<void, Refusal> =>
-  Either.flatMap(readProxy(text), (proxy) => {
-    const others = listRouteTargets(proxy, routeName).filter((target) => !own.includes(target))
-    const ports = others.map((target) => Number(target.replace(/^.*:/, "")))
-    const bridged = ports.find((each) => each !== port && isBridgePort(bridges, each))
-    return bridged === undefined ? Either.void : Either.left(Refusal.Bridged({ routeName, port: bridged }))
-  })
-
-/**
- * Refuses an edit that would change a route to a bridge, because requests would go to a container that is being
- * replaced.
- * @param own targets, as `host:port`, that the route had before
- */
-export const refuseIfBridged =
-  (route: Pick<Route, "port" | "routeName">, bridges: BridgePorts, own: ReadonlyArray<string> = []) =>
-  (edit: Edit): Edit =>
-  (text) => {
-    const done = edit(text)
-    const isThere = Either.isRight(done) && done.right._tag === "Unchanged" && done.right.reason !== "routed_elsewhere"
-    return isThere ? done : Either.flatMap(checkUnbridged(text, route, bridges, own), () => done)
-  }
 
 const textAfter = (edit: Either.Either<RouteEdit, Refusal>) =>
   Either.flatMap(

@@ -1,5 +1,6 @@
 import { Either, Option } from "effect"
 import { makeRouteDecoder, Route, type RouteInvalid, RouteNamed } from "../../schema/routes.ts"
+import { type BridgePorts, isBridgePort } from "../../services/settings/Settings.ts"
 import { changeRoute, isOwnRoute, quoteNames, type RouteOwner } from "./ownRoute.ts"
 import {
   computeProxyShape,
@@ -227,3 +228,32 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
     }
     return yield* changeOwn(proxy, route, owner)
   })
+
+type Edit = (text: string) => Either.Either<RouteEdit, Refusal>
+
+const checkUnbridged = (
+  text: string,
+  { port, routeName }: Pick<Route, "port" | "routeName">,
+  bridges: BridgePorts,
+  own: ReadonlyArray<string>
+): Either.Either<void, Refusal> =>
+  Either.flatMap(readProxy(text), (proxy) => {
+    const others = listRouteTargets(proxy, routeName).filter((target) => !own.includes(target))
+    const ports = others.map((target) => Number(target.replace(/^.*:/, "")))
+    const bridged = ports.find((each) => each !== port && isBridgePort(bridges, each))
+    return bridged === undefined ? Either.void : Either.left(Refusal.Bridged({ routeName, port: bridged }))
+  })
+
+/**
+ * Refuses an edit that would change a route to a bridge, because requests would go to a container that is being
+ * replaced.
+ * @param own targets, as `host:port`, that the route had before
+ */
+export const refuseIfBridged =
+  (route: Pick<Route, "port" | "routeName">, bridges: BridgePorts, own: ReadonlyArray<string> = []) =>
+  (edit: Edit): Edit =>
+  (text) => {
+    const done = edit(text)
+    const isThere = Either.isRight(done) && done.right._tag === "Unchanged" && done.right.reason !== "routed_elsewhere"
+    return isThere ? done : Either.flatMap(checkUnbridged(text, route, bridges, own), () => done)
+  }

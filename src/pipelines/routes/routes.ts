@@ -17,7 +17,7 @@ import { bridgePorts, scrubSecrets, type Settings } from "../../services/setting
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { listProjectDirectories } from "../projects/projects.ts"
-import { refuseIfBridged } from "./balancers.ts"
+import { refuseIfBridged } from "./editRoutes.ts"
 import * as edit from "./editRoutes.ts"
 import {
   type EditFailure,

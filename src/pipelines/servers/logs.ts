@@ -51,7 +51,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { scrubText } from "../../services/masking.ts"
 import { scrubSecrets, secretsInUse, Settings } from "../../services/settings/Settings.ts"
 import { execute, Ssh } from "../../services/ssh/Ssh.ts"
-import { locateProjectStacks, type ProjectStack } from "../targets/places.ts"
+import { locateProjectStacks, type ProjectStack } from "../projects/places.ts"
 import { describeDockerRefusal, findServerOrFail } from "./servers.ts"
 
 /** A logs request as sent by the caller. An empty string counts as absent. */

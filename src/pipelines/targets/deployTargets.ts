@@ -12,9 +12,9 @@ import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { decideDeploy, findDeployRefusal } from "../deploy/decide.ts"
 import { deploy } from "../deploy/deploy.ts"
 import { checkPlan } from "../deploy/plan.ts"
-import { requireTrust, resolveProjectDirectory } from "../projects/programs.ts"
+import { requireConfirmation } from "../projects/places.ts"
+import { requireTrust, resolveProjectDirectory } from "../projects/trustedPrograms.ts"
 import { findSecretMemory, shareSecrets } from "../secrets/secretMemory.ts"
-import { requireConfirmation } from "./places.ts"
 import {
   buildTargetsSpec,
   describeTargets,

@@ -20,9 +20,9 @@ import type { RunSpec } from "../../services/runs/Runs.ts"
 import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { planContainers } from "../deploy/plan.ts"
 import { listConfiguredPlaces, readContainerConfig, resolveEnvironment } from "../projects/files.ts"
-import { resolveProjectDirectory } from "../projects/programs.ts"
+import { checkUnnamed, describeEnvironment, findProtection } from "../projects/places.ts"
+import { resolveProjectDirectory } from "../projects/trustedPrograms.ts"
 import { shareSecrets } from "../secrets/secretMemory.ts"
-import { checkUnnamed, describeEnvironment, findProtection } from "./places.ts"
 
 /** Recorded request, which lets another process continue the run even if `container.json` has changed since. */
 export const TargetsRun = Schema.Struct({

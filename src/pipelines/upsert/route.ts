@@ -2,24 +2,19 @@ import type { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Predicate, Ref } from "effect"
 import { declaredFields, hostPortKey } from "../../schema/declaredFields.ts"
 import type { Route } from "../../schema/routes.ts"
-import {
-  type Change,
-  DomainWithoutPort,
-  type PlanChange,
-  type StayingDifference,
-  TargetUnusable
-} from "../../schema/upsert.ts"
+import type { Change } from "../../schema/upsert.ts"
+import { DomainWithoutPort, type PlanChange, type StayingDifference, TargetUnusable } from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { skipStep } from "../../services/runs/Steps.ts"
-import { bridgePorts, type Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { bridgePorts } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readRecordedChanges } from "../applications/changelog.ts"
 import type { AppPlan } from "../applications/platformFile.ts"
-import { refuseIfBridged } from "../routes/balancers.ts"
-import { ensureRoute } from "../routes/editRoutes.ts"
-import type { RouteOwner } from "../routes/ownRoute.ts"
+import { ensureRoute, refuseIfBridged } from "../routes/editRoutes.ts"
+import { type RouteOwner, toRouteName } from "../routes/ownRoute.ts"
 import {
   editProxyFile,
   type PreviewFailure,
@@ -45,7 +40,6 @@ import {
   type Seen,
   StoredChange,
   type Synced,
-  toRouteName,
   unreadable
 } from "./step.ts"
 

@@ -29,6 +29,7 @@ import { buildUpdateFields, computeBuildChanges } from "../applications/differen
 import { type AppPlan, findEntry, planEntry, readPlatformFile } from "../applications/platformFile.ts"
 import type { Facts } from "../planHash.ts"
 import { readChosenComposeFile } from "../projects/compose.ts"
+import { findNamesakes } from "../routes/ownRoute.ts"
 
 /** Platform server that an application runs on. A local one is the platform's own host and needs no proxy route. */
 export interface PlatformTarget {
@@ -96,16 +97,6 @@ export const describeFound = (uuid: Option.Option<string>) =>
 /** Describes the changes of the build. */
 export const describeUpdates = (isNew: boolean, changes: ReadonlyArray<Change>) =>
   isNew ? "new app" : describeChanges(changes)
-
-/** Name of an application's route: its own name in lower case, only letters and digits. */
-export const toRouteName = (name: string): string => name.replace(/[^A-Za-z0-9]/g, "").toLowerCase()
-
-/** Names of other applications whose routes have the same name. */
-export const findNamesakes = (
-  name: string,
-  apps: ReadonlyArray<{ readonly name: string }>
-): ReadonlyArray<string> =>
-  apps.map((app) => app.name).filter((other) => other !== name && toRouteName(other) === toRouteName(name))
 
 /** State of the platform before an upsert changes anything. */
 export interface LiveState {

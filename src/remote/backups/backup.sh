@@ -23,6 +23,24 @@ manifest=$(cat)
 # The caller disconnected before the plan was complete.
 case $manifest in *"${tab}end") ;; *) because "the connection broke before anything was changed"; exit 1 ;; esac
 about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+# The older ones go only after a new one is whole, and never the newest one that has an item.
+drop_old() {
+  keep_backups=$(about keepBackups | grep -x '[1-9][0-9]*')
+  [ -n "$keep_backups" ] || return 0
+  newer_items=' '
+  backups_kept=0
+  for old_backup in $(backup_numbers); do
+    is_last=
+    # shellcheck disable=SC2013 # Names without spaces.
+    for name in $(awk -F '\t' '$1 == "data" { print $2 }' "$backups/$old_backup/manifest"); do
+      case $newer_items in *" $name "*) ;; *) is_last=yes; newer_items="$newer_items$name " ;; esac
+    done
+    backups_kept=$((backups_kept + 1))
+    if [ "$backups_kept" -le "$keep_backups" ] || [ -n "$is_last" ]; then continue; fi
+    rm -rf "${backups:?}/$old_backup"
+    printf 'dropped\t%s\n' "$old_backup"
+  done
+}
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
 find_compose

@@ -559,6 +559,16 @@ sync "$backups/.new"/* 2>/dev/null
 { because "the backup could not be given its number"; rm -rf "$backups/.new"; return 1; }
 printf 'backup\\t%s\\n' "$number"
 }
+trap '' HUP PIPE TERM
+berth_ignores=yes
+trigger=$2
+run=$3
+case $trigger in deploy) lenient=yes ;; *) lenient= ;; esac
+tab=$(printf '\\t')
+cd "$(path_of "$1")" 2>/dev/null || { because "there is no directory $1"; exit 1; }
+manifest=$(cat)
+case $manifest in *"\${tab}end") ;; *) because "the connection broke before anything was changed"; exit 1 ;; esac
+about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 drop_old() {
 keep_backups=$(about keepBackups | grep -x '[1-9][0-9]*')
 [ -n "$keep_backups" ] || return 0
@@ -575,16 +585,6 @@ rm -rf "\${backups:?}/$old_backup"
 printf 'dropped\\t%s\\n' "$old_backup"
 done
 }
-trap '' HUP PIPE TERM
-berth_ignores=yes
-trigger=$2
-run=$3
-case $trigger in deploy) lenient=yes ;; *) lenient= ;; esac
-tab=$(printf '\\t')
-cd "$(path_of "$1")" 2>/dev/null || { because "there is no directory $1"; exit 1; }
-manifest=$(cat)
-case $manifest in *"\${tab}end") ;; *) because "the connection broke before anything was changed"; exit 1 ;; esac
-about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
 find_compose
 (umask 077; mkdir -p .berth) || exit 1

@@ -559,22 +559,6 @@ sync "$backups/.new"/* 2>/dev/null
 { because "the backup could not be given its number"; rm -rf "$backups/.new"; return 1; }
 printf 'backup\\t%s\\n' "$number"
 }
-drop_old() {
-keep_backups=$(about keepBackups | grep -x '[1-9][0-9]*')
-[ -n "$keep_backups" ] || return 0
-newer_items=' '
-backups_kept=0
-for old_backup in $(backup_numbers); do
-is_last=
-for name in $(awk -F '\\t' '$1 == "data" { print $2 }' "$backups/$old_backup/manifest"); do
-case $newer_items in *" $name "*) ;; *) is_last=yes; newer_items="$newer_items$name " ;; esac
-done
-backups_kept=$((backups_kept + 1))
-if [ "$backups_kept" -le "$keep_backups" ] || [ -n "$is_last" ]; then continue; fi
-rm -rf "\${backups:?}/$old_backup"
-printf 'dropped\\t%s\\n' "$old_backup"
-done
-}
 trap '' HUP PIPE TERM
 berth_ignores=yes
 backup=$2

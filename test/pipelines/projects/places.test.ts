@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { toRecordedRequest } from "../../../../src/pipelines/targets/places.ts"
-import type { ServerAccess } from "../../../../src/schema/ssh.ts"
+import { toRecordedRequest } from "../../../src/pipelines/projects/places.ts"
+import type { ServerAccess } from "../../../src/schema/ssh.ts"
 
 const server: ServerAccess = {
   id: "7",

@@ -34,9 +34,9 @@ import {
   readContainerConfig,
   resolveEnvironment,
   resolveRemotePath
-} from "../projects/files.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "../projects/programs.ts"
-import { listProjectDirectories, listProjects, resolveTarget } from "../projects/projects.ts"
+} from "./files.ts"
+import { listProjectDirectories, listProjects, resolveTarget } from "./projects.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./trustedPrograms.ts"
 
 /** Location of a project's stack. */
 export interface ProjectStack {

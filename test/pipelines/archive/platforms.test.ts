@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import type { ArchiveImage, ImageArchive } from "../../../src/pipelines/archive/images.ts"
 import {
   chooseForPlatform,
   describeNamelessImages,
@@ -7,8 +8,7 @@ import {
   findForeignPlatforms,
   findZstdFailures,
   renamePodmanImages
-} from "../../../src/pipelines/archive/forms.ts"
-import type { ArchiveImage, ImageArchive } from "../../../src/pipelines/archive/images.ts"
+} from "../../../src/pipelines/archive/platforms.ts"
 import { decideTransfer, readArchive, sendsZstd } from "../../../src/pipelines/archive/transfer.ts"
 import type { ComposeService } from "../../../src/pipelines/projects/compose.ts"
 import { tar } from "../../fixtures/docker/tar.ts"
