@@ -257,7 +257,6 @@ export {
   RunEnded,
   RunError,
   type RunEvent,
-  type RunFailure,
   RunInterrupted,
   RunKind,
   RunLost,
@@ -293,7 +292,6 @@ export {
   Port,
   RemotePath,
   RemotePathInvalid,
-  RemotePathText,
   Server,
   ServerAmbiguous,
   ServerCheck,
@@ -438,7 +436,7 @@ export {
   StatsHistoryQuery,
   StatsPoint
 } from "../schema/usage.ts"
-export { type ValidationIssue } from "../schema/validation.ts"
+export { RemotePathText, type ValidationIssue } from "../schema/validation.ts"
 export {
   ApplicationUnknown,
   GitHook,
@@ -456,5 +454,6 @@ export {
   WebhookTest,
   WebhookTestRequest
 } from "../schema/webhooks.ts"
+export type { RunFailure } from "../services/runs/Runs.ts"
 
 export type { SettingsError } from "../services/settings/Settings.ts"

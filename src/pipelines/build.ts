@@ -9,13 +9,12 @@ import {
   ProjectPathInvalid,
   shellScriptName
 } from "../schema/projects.ts"
-import type { RunFailure } from "../schema/runs.ts"
 import type { RemoteCommandFailed, ServerAccess, SshError } from "../schema/ssh.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type LocalExit, LocalProcesses, ProgramNotFound } from "../services/local/LocalProcesses.ts"
 import { type FileLocked, makeBuildLock } from "../services/locks/Locks.ts"
 import { emitOutput } from "../services/runs/output.ts"
-import { Runs } from "../services/runs/Runs.ts"
+import { type RunFailure, Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
 import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"

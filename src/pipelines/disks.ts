@@ -23,14 +23,13 @@ import {
   type PruneRequest,
   PruneResult
 } from "../schema/disks.ts"
-import type { RunFailure } from "../schema/runs.ts"
 import { parseRemotePath, type ServerUnresolved } from "../schema/servers.ts"
 import type { ServerAccess, SshError } from "../schema/ssh.ts"
 import { listDeployPlaces } from "../schema/targets.ts"
 import { formatBytes, pluralize } from "../schema/words.ts"
 import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, makePruneLock } from "../services/locks/Locks.ts"
-import { Runs } from "../services/runs/Runs.ts"
+import { type RunFailure, Runs } from "../services/runs/Runs.ts"
 import { executeStep, uncancellable } from "../services/runs/Steps.ts"
 import { digestLength, keyedDigest, Settings, type SettingsError } from "../services/settings/Settings.ts"
 import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"

@@ -3,7 +3,7 @@ import { Array as Arr, Chunk, Effect, Either, Option, Ref, Stream } from "effect
 import { LocalPathInvalid } from "../schema/basics.ts"
 import { type Pulled, type PullItem, PullRefused, type PullRequest, PullResult } from "../schema/compare.ts"
 import { type PathOutside } from "../schema/projects.ts"
-import { type RunFailure, type RunStoreUnavailable } from "../schema/runs.ts"
+import type { RunStoreUnavailable } from "../schema/runs.ts"
 import {
   normalizeRemotePath,
   parseRemotePath,
@@ -16,7 +16,7 @@ import { capacity } from "../services/limits.ts"
 import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, makePullLock } from "../services/locks/Locks.ts"
 import { type ByteCount, countBytes } from "../services/runs/events.ts"
-import { RunRequest, Runs } from "../services/runs/Runs.ts"
+import { type RunFailure, RunRequest, Runs } from "../services/runs/Runs.ts"
 import { executeStep } from "../services/runs/Steps.ts"
 import { scrubSecrets, Settings, type SettingsError } from "../services/settings/Settings.ts"
 import { type RemoteEntry, type RemoteKind, Sftp, type SftpSession } from "../services/ssh/Sftp.ts"

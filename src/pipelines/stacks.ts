@@ -11,7 +11,7 @@ import {
 } from "../remote/stack.ts"
 import type { DeployLocked } from "../schema/deploys.ts"
 import { withEnvironment } from "../schema/environments.ts"
-import { type Run, type RunFailure, RunInterrupted } from "../schema/runs.ts"
+import { type Run, RunInterrupted } from "../schema/runs.ts"
 import type { RemoteCommandFailed, SshError } from "../schema/ssh.ts"
 import {
   describeStack,
@@ -28,7 +28,7 @@ import {
 import { cut, pluralize } from "../schema/words.ts"
 import type { LocalFiles } from "../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../services/locks/Locks.ts"
-import { type Instance, Runs, type RunSpec } from "../services/runs/Runs.ts"
+import { type Instance, type RunFailure, Runs, type RunSpec } from "../services/runs/Runs.ts"
 import { executeStep, uncancellable } from "../services/runs/Steps.ts"
 import { scrubSecrets, type Settings } from "../services/settings/Settings.ts"
 import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"

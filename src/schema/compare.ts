@@ -1,7 +1,16 @@
 import { Schema } from "effect"
 import { projectPlace } from "./environments.ts"
-import { RemotePathText } from "./servers.ts"
-import { field, number, projectPath, serverId, storedServerId, strictBody, text, texts } from "./validation.ts"
+import {
+  field,
+  number,
+  projectPath,
+  RemotePathText,
+  serverId,
+  storedServerId,
+  strictBody,
+  text,
+  texts
+} from "./validation.ts"
 
 /** Local project and deployed copy to compare. */
 export const CompareRequest = Schema.Struct(projectPlace).annotations({ identifier: "CompareRequest", ...strictBody })

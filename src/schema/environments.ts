@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { RemotePathText } from "./servers.ts"
-import { projectPath, serverId } from "./validation.ts"
+import { projectPath, RemotePathText, serverId } from "./validation.ts"
 import { cut, formatList, quoteInput, suggestNearest } from "./words.ts"
 
 /** Name of an environment in `container.json`. */

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { RemotePathText } from "./servers.ts"
-import { field, flag, number, strictBody, text, texts } from "./validation.ts"
+import { field, flag, number, RemotePathText, strictBody, text, texts } from "./validation.ts"
 
 const side = (what: string) =>
   Schema.Number.pipe(Schema.int(), Schema.between(1, 10_000)).annotations({

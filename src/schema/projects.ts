@@ -4,8 +4,19 @@ import { DurationText } from "./basics.ts"
 import { BuildFirst, DeployHooks, OnUnhealthy, PullPolicy } from "./deploys.ts"
 import { environmentField, EnvironmentName, mostEnvironments } from "./environments.ts"
 import { SecretName, SecretSource } from "./secrets.ts"
-import { RemotePathText } from "./servers.ts"
-import { done, field, flag, number, projectPath, serverId, strictBody, text, textOrNull, texts } from "./validation.ts"
+import {
+  done,
+  field,
+  flag,
+  number,
+  projectPath,
+  RemotePathText,
+  serverId,
+  strictBody,
+  text,
+  textOrNull,
+  texts
+} from "./validation.ts"
 import { cut, quoteInput, suggestNearest } from "./words.ts"
 
 const Position = Schema.NullOr(Schema.Number)

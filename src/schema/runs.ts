@@ -1,5 +1,4 @@
 import { Predicate, Schema } from "effect"
-import type { TooManyRuns } from "./basics.ts"
 import { field, number, projectPath, storedServerId, strictQuery, text, textOrNull, texts } from "./validation.ts"
 import { formatList } from "./words.ts"
 
@@ -430,12 +429,3 @@ export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("Serv
     return "The service is stopping and starts nothing new: ask again when it has started"
   }
 }
-
-/** Reasons why a run could not start or ended early. */
-export type RunFailure =
-  | RunCancelled
-  | RunInterrupted
-  | RunLost
-  | RunStoreUnavailable
-  | ServiceStopping
-  | TooManyRuns

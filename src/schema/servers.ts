@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { JumpList } from "./jumpHosts.ts"
-import { field, flag, ShortText, strictBody, text, textOrNull } from "./validation.ts"
+import { field, flag, remotePathText, ShortText, strictBody, text, textOrNull } from "./validation.ts"
 import { cut, findNearest, quoteInput } from "./words.ts"
 
 /** A TCP port. */
@@ -348,18 +348,8 @@ const problem = (path: string): string | undefined => {
   return normal === "" || normal === "~" ? "must name a directory below / or ~" : undefined
 }
 
-const documented = {
-  identifier: "RemotePath",
-  description:
-    "A path on the server: absolute, or below the user's home as ~/…; without \"..\", line breaks and NUL, " +
-    "and of at most 4 KiB."
-}
-
 /** A directory or file on a server: absolute, or below the home of the server's user as `~/…`. */
-export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(documented)
-
-/** Remote path in a request body; validated later, so that an unknown server is reported first. */
-export const RemotePathText = Schema.String.annotations(documented)
+export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(remotePathText)
 
 /** A field of a request is not a valid remote path. */
 export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("RemotePathInvalid", {

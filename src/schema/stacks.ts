@@ -2,9 +2,19 @@ import { Schema } from "effect"
 import { PlannedService, StackStatus } from "./deploys.ts"
 import { confirmField, plannedEnvironment, stackPlace } from "./environments.ts"
 import { ReleaseImage } from "./releases.ts"
-import { RemotePathText } from "./servers.ts"
 import { type ServerAccess } from "./ssh.ts"
-import { field, flag, number, projectPath, serverId, strictBody, text, textOrNull, texts } from "./validation.ts"
+import {
+  field,
+  flag,
+  number,
+  projectPath,
+  RemotePathText,
+  serverId,
+  strictBody,
+  text,
+  textOrNull,
+  texts
+} from "./validation.ts"
 import { appendSentence, cut, quoteInput } from "./words.ts"
 
 /** Directory of a compose project on a server. */

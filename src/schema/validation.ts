@@ -265,3 +265,14 @@ export const strictQuery = strictAs({ whole: "The query", part: "query parameter
 export const ShortText = Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
 )
+
+/** Identifier and description of remote paths. */
+export const remotePathText = {
+  identifier: "RemotePath",
+  description:
+    "A path on the server: absolute, or below the user's home as ~/…; without \"..\", line breaks and NUL, " +
+    "and of at most 4 KiB."
+}
+
+/** Remote path in a request body; validated later, so that an unknown server is reported first. */
+export const RemotePathText = Schema.String.annotations(remotePathText)

@@ -1,19 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Release, ReleaseComparison } from "../../schema/releases.ts"
-import {
-  RemotePathText,
-  Server,
-  ServerReplacement,
-  ServerTest,
-  ServerTestRequest,
-  ServerToStore
-} from "../../schema/servers.ts"
+import { Server, ServerReplacement, ServerTest, ServerTestRequest, ServerToStore } from "../../schema/servers.ts"
 import { SettingsChanged, SettingsChangeQuery } from "../../schema/settingsList.ts"
 import { SshDefaults, SshDefaultsQuery } from "../../schema/ssh.ts"
 import { Container, DeployedProject, ServerStack } from "../../schema/stacks.ts"
 import { ContainerStats, StatsHistory, StatsHistoryQuery } from "../../schema/usage.ts"
-import { done, field, serverId, strictQuery, text } from "../../schema/validation.ts"
+import { done, field, RemotePathText, serverId, strictQuery, text } from "../../schema/validation.ts"
 import * as failures from "./annotations.ts"
 import { annotateFailures, forOperators, forViewers } from "./annotations.ts"
 

@@ -4,9 +4,8 @@ import { BerthError } from "../../client/BerthError.ts"
 import { CompareRequest, Comparison } from "../../schema/compare.ts"
 import { ContainerPlan, ContainerPlanRequest, PullPolicy } from "../../schema/deploys.ts"
 import { ReleaseComparison } from "../../schema/releases.ts"
-import { RemotePathText } from "../../schema/servers.ts"
 import { PlannedTarget, TargetsPlan, TargetsPlanHash } from "../../schema/targets.ts"
-import { field, serverId } from "../../schema/validation.ts"
+import { field, RemotePathText, serverId } from "../../schema/validation.ts"
 import { awaitRunOutcome, defineTool, omitNull, RunBrief } from "../answers.ts"
 
 const planned = {

@@ -3,7 +3,6 @@ import { Effect, Option, Ref, Schema } from "effect"
 import { recordFields } from "../../schema/applications.ts"
 import { BuildPack, exposedPorts, hostPortKey } from "../../schema/declaredFields.ts"
 import { type PathOutside, platformFileName } from "../../schema/projects.ts"
-import type { RunFailure } from "../../schema/runs.ts"
 import {
   type AppRequest,
   Change,
@@ -22,7 +21,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type Locks, makeApplicationLock } from "../../services/locks/Locks.ts"
 import { redactJson, redactText } from "../../services/masking.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
+import { type RunFailure, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { computeOnce, Steps } from "../../services/runs/Steps.ts"
 import { keyedDigest, secretsInUse, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"

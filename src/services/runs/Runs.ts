@@ -1,23 +1,36 @@
 import { Clock, Context, Effect, Layer, Option, type Schema, type Scope, type Stream, Struct } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
+import type { TooManyRuns } from "../../schema/basics.ts"
 import type {
   RequestedBy,
   Run,
+  RunCancelled,
   RunEnded,
   RunEvent,
-  RunFailure,
+  RunInterrupted,
   RunKind,
+  RunLost,
   RunNotFound,
   RunsPage,
   RunsQuery,
   RunStep,
   RunStoreUnavailable,
-  RunSubject
+  RunSubject,
+  ServiceStopping
 } from "../../schema/runs.ts"
 import { formatUserAtMachine } from "../local/user.ts"
 import type { FileLocked, LockKey } from "../locks/Locks.ts"
 import type { Steps } from "./Steps.ts"
 import type { Idempotency, KeyedRun, StoredRun, StoreSize, UnfinishedRuns } from "./store.ts"
+
+/** Reasons why a run could not start or ended early. */
+export type RunFailure =
+  | RunCancelled
+  | RunInterrupted
+  | RunLost
+  | RunStoreUnavailable
+  | ServiceStopping
+  | TooManyRuns
 
 /**
  * Recovery of an unfinished run after a restart: perform the steps without a stored result (`resume`), read its outcome

@@ -20,9 +20,7 @@ import { runLimit, TooManyRuns } from "../../schema/basics.ts"
 import {
   isEnded,
   type Run,
-  RunCancelled,
   RunEnded,
-  type RunFailure,
   RunInterrupted,
   RunLost,
   RunNotFound,
@@ -34,9 +32,11 @@ import { isSameJson, scrubJson } from "../masking.ts"
 import { secretsInUse, Settings } from "../settings/Settings.ts"
 import { replayEvents } from "./events.ts"
 import {
+  cancelLiveRun,
   describeEnd,
   drainRuns,
   drainTimeout,
+  findSnapshot,
   type LiveRun,
   makeLiveRun,
   makeQueueWaits,
@@ -44,10 +44,19 @@ import {
   type RunStart
 } from "./liveRun.ts"
 import { awaitRecovery, cancelPeerRun, closeRun, makePeers, type Peers, watchPeerRun } from "./peers.ts"
-import { makeRunIds, type RecoverRun, type ResumeRun, RunRequest, Runs, type RunSpec, type StartedRun } from "./Runs.ts"
+import {
+  makeRunIds,
+  type RecoverRun,
+  type ResumeRun,
+  type RunFailure,
+  RunRequest,
+  Runs,
+  type RunSpec,
+  type StartedRun
+} from "./Runs.ts"
 import { activityEngine, findCurrentStep, RunFailed, runWorkflow, Steps, untilOwnershipLost } from "./Steps.ts"
 import { idempotencyPeriod, recordRequest, RunHistory, RunOwnership, type RunStore, type StoredRun } from "./store.ts"
-import { makeRunWriter, type RunSnapshot, type RunWriter } from "./writer.ts"
+import { makeRunWriter, type RunWriter } from "./writer.ts"
 
 /** State that starting, recovering and reading runs share. */
 interface Engine {
@@ -69,23 +78,10 @@ interface Engine {
   readonly recovered: Deferred.Deferred<void>
 }
 
-/** Cancels a run of this process at its next safe point. */
-const cancelLiveRun = ({ now, stop }: LiveRun): Effect.Effect<boolean> =>
-  Effect.flatMap(now, (run) => Deferred.fail(stop, new RunCancelled({ kind: run.kind, step: findCurrentStep(run) })))
-
-/** Current state of a run that this process executes. */
-const snapshotOf = (live: ReadonlyMap<string, LiveRun>, id: string): Effect.Effect<Option.Option<RunSnapshot>> =>
-  Effect.suspend(() =>
-    Effect.transposeOption(Option.map(
-      Option.fromNullable(live.get(id)),
-      ({ attempt, now }) => Effect.map(now, (run) => ({ run, attempt }))
-    ))
-  )
-
 /** State of a run that this process executes, or has executed and not saved yet; newer than the stored one. */
 const findHere = ({ live, writer }: Engine, id: string): Effect.Effect<Option.Option<Run>> =>
   Effect.map(
-    snapshotOf(live, id),
+    findSnapshot(live, id),
     (snapshot) => Option.orElse(Option.map(snapshot, ({ run }) => run), () => writer.unsaved(id))
   )
 
@@ -109,7 +105,7 @@ const makeEngine = (
     const live = new Map<string, LiveRun>()
     const writer = yield* makeRunWriter(
       store,
-      (id) => snapshotOf(live, id),
+      (id) => findSnapshot(live, id),
       (id) => live.get(id)?.abandon ?? Effect.void
     )
     const waits = yield* makeQueueWaits(store.ownership, writer, live)

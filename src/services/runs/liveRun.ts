@@ -1,9 +1,10 @@
 import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import type { Context } from "effect"
 import {
+  Array,
   Array as Arr,
   Cause,
   Clock,
-  type Context,
   Deferred,
   Duration,
   Effect,
@@ -35,17 +36,18 @@ import { type EventLog, makeEventLog } from "./events.ts"
 import { makeOutputLog, type OutputLog } from "./output.ts"
 import type { OwnedRun } from "./peers.ts"
 import { type AfterRestart, endRun, type RunSpec, withoutWait } from "./Runs.ts"
+import type { Steps } from "./Steps.ts"
 import {
   type ActivityStore,
   findCurrentStep,
   makeSteps,
   performActivity,
-  type Steps,
   type StepStore,
   updateProgress
 } from "./Steps.ts"
-import type { RunOwnership, StepResult } from "./store.ts"
-import type { RunWriter } from "./writer.ts"
+import type { RunOwnership } from "./store.ts"
+import { type StepResult } from "./store.ts"
+import type { RunSnapshot, RunWriter } from "./writer.ts"
 
 /** Result or error of a run; both if the result counts as a failure. */
 interface RunOutcome {
@@ -421,3 +423,19 @@ export const drainRuns = (
     yield* Effect.forEach(all(), ({ log }) => log.close, { discard: true })
     yield* flush
   })
+
+/** Cancels a run of this process at its next safe point. */
+export const cancelLiveRun = ({ now, stop }: LiveRun): Effect.Effect<boolean> =>
+  Effect.flatMap(now, (run) => Deferred.fail(stop, new RunCancelled({ kind: run.kind, step: findCurrentStep(run) })))
+
+/** Current state of a run that this process executes. */
+export const findSnapshot = (
+  live: ReadonlyMap<string, LiveRun>,
+  id: string
+): Effect.Effect<Option.Option<RunSnapshot>> =>
+  Effect.suspend(() =>
+    Effect.transposeOption(Option.map(
+      Option.fromNullable(live.get(id)),
+      ({ attempt, now }) => Effect.map(now, (run) => ({ run, attempt }))
+    ))
+  )
