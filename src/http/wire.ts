@@ -1,9 +1,9 @@
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Context, Effect, Layer, Option, Schedule, Schema, type Scope, Stream } from "effect"
-import { streamLimit, TooManyStreams } from "../schema/basics.ts"
+import { TooManyStreams } from "../schema/basics.ts"
 import type { RequestedBy } from "../schema/runs.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
-import { makeConcurrencyLimiter } from "../services/limits.ts"
+import { makeConcurrencyLimiter, streamLimit } from "../services/limits.ts"
 
 /** Server-sent event; `data` is JSON. A client that reconnects sends the `id` of its last event, if events have ids. */
 export interface ServerEvent {

@@ -1,5 +1,5 @@
 /** The programs that endpoints call and that scripts need. They run over the services. */
-export { adopt } from "../pipelines/adopt.ts"
+export { adopt } from "../pipelines/adoptApplication.ts"
 export { adoptStack } from "../pipelines/adoption/adoptStack.ts"
 export { listServerStacks, scan } from "../pipelines/adoption/serverStacks.ts"
 export {

@@ -29,7 +29,7 @@ import {
   readProjectConfig,
   readProjectText
 } from "./projects/files.ts"
-import { type DirectoryRefused, requireTrust, resolveProjectDirectory } from "./projects/trustedPrograms.ts"
+import { type DirectoryRefused, requireTrust, resolveProjectDirectory } from "./projects/trust.ts"
 
 // Only for PowerShell; other shells take these flags for scripts.
 const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]

@@ -13,7 +13,7 @@ import { executeStep, Steps, uncancellable } from "../services/runs/Steps.ts"
 import { scrubSecrets, type Settings } from "../services/settings/Settings.ts"
 import { execute, type Ssh } from "../services/ssh/Ssh.ts"
 import type { StackHealth } from "./activation/health.ts"
-import { requireTrustedHook } from "./projects/trustedPrograms.ts"
+import { requireTrustedHook } from "./projects/trust.ts"
 
 const defaultTimeout = Duration.minutes(10)
 

@@ -37,7 +37,7 @@ import {
 import { interpolate, parseEnv } from "./projects/interpolate.ts"
 import { normalizeRelativeName, writeOwnFile } from "./projects/paths.ts"
 import { inspectProject, resolveServer } from "./projects/projects.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trustedPrograms.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trust.ts"
 
 /** Values for the templates of a project's files. */
 interface NewDeployment {

@@ -8,7 +8,7 @@ import { readPlatformFile } from "./applications/platformFile.ts"
 import { readChosenComposeFile } from "./projects/compose.ts"
 import { toFileProblem } from "./projects/files.ts"
 import { inspectProject, redactProject, resolveServer } from "./projects/projects.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trustedPrograms.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trust.ts"
 
 /** Reads the deployable contents of one directory, with every problem in its files. */
 export const readProject = Effect.fn("readProject")(function*(

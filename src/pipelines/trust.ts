@@ -26,7 +26,7 @@ import {
   listPrograms,
   locateProjectDirectory,
   showPrograms
-} from "./projects/trustedPrograms.ts"
+} from "./projects/trust.ts"
 
 /** Keyed: a file that a command names may have a content that can be guessed. */
 const digestOf = (programs: ReadonlyArray<FoundProgram>) =>

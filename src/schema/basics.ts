@@ -111,12 +111,6 @@ export type Unsendable = PathSegmentRefused | BodyRefused
 
 export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | Unsendable
 
-/** The event streams that a service serves: watchers of runs, and followers of logs. */
-export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
-
-/** Unfinished runs of a process: in progress or queued. */
-export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }
-
 const fields = {
   /** Limit that was reached. */
   most: Schema.Number,

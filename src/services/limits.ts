@@ -82,3 +82,9 @@ export const capacity = {
   /** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
   followers: { each: 8, all: 16 } satisfies ConcurrencyLimit
 } as const
+
+/** The event streams that a service serves: watchers of runs, and followers of logs. */
+export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
+
+/** Unfinished runs of a process: in progress or queued. */
+export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
-import { streamLimit } from "../../src/schema/basics.ts"
+import { streamLimit } from "../../src/services/limits.ts"
 import { runCli } from "../fixtures/programs/cli.ts"
 import { settingsFileWith, startService } from "../fixtures/programs/service.ts"
 

@@ -54,7 +54,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
     })
 )
 
-const loadAdopt = () => import("../../pipelines/adopt.ts")
+const loadAdopt = () => import("../../pipelines/adoptApplication.ts")
 const loadChangelog = () => import("../../pipelines/applications/changelog.ts")
 const loadDrift = () => import("../../pipelines/drift.ts")
 const loadUpsert = () => import("../../pipelines/upsert/upsert.ts")

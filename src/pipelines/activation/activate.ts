@@ -16,11 +16,11 @@ import { type EnvFileNames, parseComposeError, parseRanBefore, type RanBefore } 
 import { type Bridge, parseBridges } from "../../remote/bridge.ts"
 import type { ServerFacts } from "../../remote/deploy.ts"
 import { type ContainerState, parseInspect } from "../../remote/stack.ts"
-import { type ComposeDiffers, DeployFailed } from "../../schema/deploys.ts"
+import { type ComposeDiffers, DeployFailed, type OnUnhealthy } from "../../schema/deploys.ts"
 import type { ServerAccess, SshError } from "../../schema/ssh.ts"
 import { emitOutput } from "../../services/runs/output.ts"
 import type { Steps } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import { scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
 import { normalizeRelativeName } from "../projects/paths.ts"
@@ -364,3 +364,10 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   )
   return { loaded, hooked, bridged, started, seen, keptRelease, cut: Effect.asVoid(Deferred.succeed(cut, undefined)) }
 })
+
+/** Line with the number of releases to keep: at least 2 if an unhealthy deploy is rolled back. */
+export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
+  Effect.gen(function*() {
+    const kept = yield* (yield* Settings).get("deploy.keepReleases")
+    return `keep\t${onUnhealthy === "rollback" ? Math.max(kept, 2) : kept}`
+  })

@@ -8,7 +8,8 @@ import { describeStack, type Stack } from "../../schema/stacks.ts"
 import { pluralize } from "../../schema/words.ts"
 import { computeSha256 } from "../../services/bytes.ts"
 import { executeStep, skipStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import { scrubSecrets, Settings, type SettingsError } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets } from "../../services/settings/Settings.ts"
 import { execute, type Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases } from "../servers/servers.ts"
 import {
@@ -193,13 +194,6 @@ export const makeActivations = (
       begin: (activate) => uncancellable(Effect.tap(activate, (running) => Ref.set(latest, Option.some(running)))),
       undoWhenCancelled: undoOnCancel(undo)
     }
-  })
-
-/** Line with the number of releases to keep: at least 2 if an unhealthy deploy is rolled back. */
-export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
-  Effect.gen(function*() {
-    const kept = yield* (yield* Settings).get("deploy.keepReleases")
-    return `keep\t${onUnhealthy === "rollback" ? Math.max(kept, 2) : kept}`
   })
 
 const mostContainers = 5

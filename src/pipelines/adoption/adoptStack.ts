@@ -28,7 +28,7 @@ import { readStackTexts } from "../projects/deployFiles.ts"
 import { isSecretName } from "../projects/files.ts"
 import { resolveStackToChange } from "../projects/places.ts"
 import { findComposeProjectName, formatDefaultNames, projectNameAt } from "../projects/stackNames.ts"
-import { resolveProjectPath } from "../projects/trustedPrograms.ts"
+import { resolveProjectPath } from "../projects/trust.ts"
 import { refuseRunning, suspendTrust } from "../trust.ts"
 import { type AdoptableStack, findAdoptableStack } from "./serverStacks.ts"
 import {

@@ -17,7 +17,7 @@ import { decodeJson } from "../../services/parsing.ts"
 import { secretsInUse, type Settings } from "../../services/settings/Settings.ts"
 import { makeInvalidAt, parseJsonSource, readProjectText } from "../projects/files.ts"
 import { readOwnFile, writeOwnFile } from "../projects/paths.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "../projects/trustedPrograms.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "../projects/trust.ts"
 import { maskEntries } from "./platformFile.ts"
 
 const entriesIn = decodeJson(Schema.Array(Schema.Unknown))

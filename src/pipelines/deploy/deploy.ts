@@ -36,6 +36,7 @@ import {
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
+  formatKeepReleases,
   listEnvFileNames,
   LoadFailed
 } from "../activation/activate.ts"
@@ -43,7 +44,7 @@ import { listExpectedCompose } from "../activation/expectedCompose.ts"
 import { awaitHealth, readHealthOptions, readReleaseHealthOptions, toHealthOutcome } from "../activation/health.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { reconcileActivation } from "../activation/recover.ts"
-import { finishDeploy, formatKeepReleases, makeActivations } from "../activation/unhealthy.ts"
+import { finishDeploy, makeActivations } from "../activation/unhealthy.ts"
 import { computeFullSize, shouldCompress } from "../archive/transfer.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import { BridgeRefused, describeRollouts, toBridgeRefusedResult } from "../bridge/rollout.ts"
@@ -51,7 +52,7 @@ import { buildStartHookLines, runAfterDeploy, runLocalHook, stopWhenCancelled } 
 import { type DeployFile, listSecretFiles, listServiceMounts, sumFileSizes } from "../projects/deployFiles.ts"
 import { type PlaceRefused, requireConfirmation, resolveProjectPlaceToChange } from "../projects/places.ts"
 import { findComposeProjectName } from "../projects/stackNames.ts"
-import { requireTrust } from "../projects/trustedPrograms.ts"
+import { requireTrust } from "../projects/trust.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"
 import { findSecretMemory } from "../secrets/secretMemory.ts"
 import { readReleases } from "../servers/servers.ts"

@@ -35,7 +35,7 @@ import { readProjectConfig } from "../projects/files.ts"
 import { parseEnv } from "../projects/interpolate.ts"
 import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../projects/places.ts"
 import { describeApartContainers } from "../projects/stackNames.ts"
-import { listPrograms, showPrograms } from "../projects/trustedPrograms.ts"
+import { listPrograms, showPrograms } from "../projects/trust.ts"
 import { findSecretMemory, keepForPlan } from "../secrets/secretMemory.ts"
 import {
   computeImageChanges,

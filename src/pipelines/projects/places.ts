@@ -36,7 +36,7 @@ import {
   resolveRemotePath
 } from "./files.ts"
 import { listProjectDirectories, listProjects, resolveTarget } from "./projects.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "./trustedPrograms.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./trust.ts"
 
 /** Location of a project's stack. */
 export interface ProjectStack {

@@ -28,6 +28,7 @@ import {
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
+  formatKeepReleases,
   listEnvFileNames,
   LoadFailed,
   type RunningActivation
@@ -35,14 +36,7 @@ import {
 import { awaitHealth, type HealthOptions, readReleaseHealthOptions, toHealthOutcome } from "../activation/health.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { reconcileActivation } from "../activation/recover.ts"
-import {
-  describeUnhealthy,
-  formatKeepReleases,
-  listReleaseFiles,
-  makeActivations,
-  reactivate,
-  restage
-} from "../activation/unhealthy.ts"
+import { describeUnhealthy, listReleaseFiles, makeActivations, reactivate, restage } from "../activation/unhealthy.ts"
 import type { RestoreDecision } from "../backups/restore.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import {

@@ -1,7 +1,7 @@
 import { Either, Option } from "effect"
 import { isCollection, isScalar, isSeq } from "yaml"
 import type { Route } from "../../schema/routes.ts"
-import { requireOutside } from "./proxyTemplates.ts"
+import { requireOutside } from "./goTemplates.ts"
 import {
   type Line,
   printLines,

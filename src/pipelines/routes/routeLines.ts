@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import type { Route } from "../../schema/routes.ts"
-import { findOutside, requireOutside } from "./proxyTemplates.ts"
+import { findOutside, requireOutside } from "./goTemplates.ts"
 import {
   closeSectionHeader,
   findSectionEnd,

@@ -10,7 +10,7 @@ import { formatUserAtMachine } from "../../services/local/user.ts"
 import { scrubSecrets, Settings, type SettingsError } from "../../services/settings/Settings.ts"
 import type { ComposeFile } from "../projects/compose.ts"
 import { type DeployFile, readDeployText, readStackTexts } from "../projects/deployFiles.ts"
-import { requireTrustedSecret } from "../projects/trustedPrograms.ts"
+import { requireTrustedSecret } from "../projects/trust.ts"
 import {
   type DeclaredSecret,
   describeSource,

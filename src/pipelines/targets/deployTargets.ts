@@ -13,7 +13,7 @@ import { decideDeploy, findDeployRefusal } from "../deploy/decide.ts"
 import { deploy } from "../deploy/deploy.ts"
 import { checkPlan } from "../deploy/plan.ts"
 import { requireConfirmation } from "../projects/places.ts"
-import { requireTrust, resolveProjectDirectory } from "../projects/trustedPrograms.ts"
+import { requireTrust, resolveProjectDirectory } from "../projects/trust.ts"
 import { findSecretMemory, shareSecrets } from "../secrets/secretMemory.ts"
 import {
   buildTargetsSpec,

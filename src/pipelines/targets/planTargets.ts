@@ -21,7 +21,7 @@ import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { planContainers } from "../deploy/plan.ts"
 import { listConfiguredPlaces, readContainerConfig, resolveEnvironment } from "../projects/files.ts"
 import { checkUnnamed, describeEnvironment, findProtection } from "../projects/places.ts"
-import { resolveProjectDirectory } from "../projects/trustedPrograms.ts"
+import { resolveProjectDirectory } from "../projects/trust.ts"
 import { shareSecrets } from "../secrets/secretMemory.ts"
 
 /** Recorded request, which lets another process continue the run even if `container.json` has changed since. */

@@ -16,7 +16,7 @@ import {
   type Scope,
   Stream
 } from "effect"
-import { runLimit, TooManyRuns } from "../../schema/basics.ts"
+import { TooManyRuns } from "../../schema/basics.ts"
 import {
   isEnded,
   type Run,
@@ -26,7 +26,7 @@ import {
   RunNotFound,
   ServiceStopping
 } from "../../schema/runs.ts"
-import { makeConcurrencyLimiter } from "../limits.ts"
+import { makeConcurrencyLimiter, runLimit } from "../limits.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { isSameJson, scrubJson } from "../masking.ts"
 import { secretsInUse, Settings } from "../settings/Settings.ts"

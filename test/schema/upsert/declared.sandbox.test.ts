@@ -50,7 +50,7 @@ const [
   { vendors, vendorWorld }
 ] = await Promise.all([
   import("../../../scripts/filesPage.ts"),
-  import("../../../src/pipelines/adopt.ts"),
+  import("../../../src/pipelines/adoptApplication.ts"),
   import("../../../src/pipelines/drift.ts"),
   import("../../../src/pipelines/upsert/upsert.ts"),
   import("../../../src/pipelines/upsert/upsert.ts"),

@@ -16,8 +16,8 @@ import {
   Stream,
   TestClock
 } from "effect"
-import { runLimit } from "../../../src/schema/basics.ts"
 import { type Run, type RunKind, RunStoreUnavailable } from "../../../src/schema/runs.ts"
+import { runLimit } from "../../../src/services/limits.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { runsLayer } from "../../../src/services/runs/engine.ts"
 import { emitOutput } from "../../../src/services/runs/output.ts"

@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Redacted, Ref } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
-import { adopt } from "../../../../src/pipelines/adopt.ts"
+import { adopt } from "../../../../src/pipelines/adoptApplication.ts"
 import {
   appendChangelog,
   isChangelogValid,
@@ -96,7 +96,7 @@ describe("a file that Berth writes into a project", () => {
       .filter((name) => /\.tsx?$/.test(name) && !/\.sh\.ts$|^(?:web|sandbox|testing)\//.test(name))
       .filter((name) => writes.test(readFileSync(root + name, "utf8")))
     const programsBelow = [
-      "pipelines/adopt.ts",
+      "pipelines/adoptApplication.ts",
       "pipelines/applications/changelog.ts",
       "pipelines/init.ts",
       "pipelines/projects/paths.ts",

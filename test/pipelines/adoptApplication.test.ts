@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { adopt } from "../../src/pipelines/adopt.ts"
+import { adopt } from "../../src/pipelines/adoptApplication.ts"
 import { drift } from "../../src/pipelines/drift.ts"
 import { LocalFiles } from "../../src/services/local/LocalFiles.ts"
 import { PlatformCalls, type PlatformTestOptions } from "../../src/testing/PlatformTest.ts"

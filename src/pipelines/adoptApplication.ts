@@ -40,7 +40,7 @@ import {
 } from "./applications/platformFile.ts"
 import { buildDeclaredValues } from "./drift.ts"
 import { readOwnFile, refuseLink, writeOwnFile } from "./projects/paths.ts"
-import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trustedPrograms.ts"
+import { type DirectoryRefused, resolveProjectDirectory } from "./projects/trust.ts"
 
 /** Defaults that an entry leaves out: the settings' owner and the directory's name. */
 export interface EntryDefaults {

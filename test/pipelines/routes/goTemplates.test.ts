@@ -1,7 +1,7 @@
 import { Either, Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { deleteRoute, ensureRoute, insertRoute } from "../../../src/pipelines/routes/editRoutes.ts"
-import { readTemplateBlocks } from "../../../src/pipelines/routes/proxyTemplates.ts"
+import { readTemplateBlocks } from "../../../src/pipelines/routes/goTemplates.ts"
 
 const route = { routeName: "app", domain: "app.example.com", targetIp: "10.0.0.5", port: 2007 }
 
