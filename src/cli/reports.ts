@@ -31,6 +31,13 @@ import { formatDeployPlan } from "./plans.ts"
 import { followRun, formatRunLabel, suggestFollowing } from "./runView.ts"
 import { pickEnvironment } from "./stackLocation.ts"
 
+/** Exit code by the verdict of a run. */
+export const verdictCode: Readonly<Record<RunVerdict, number>> = {
+  done: exitCodes.done,
+  unhealthy: exitCodes.unhealthy,
+  failed: exitCodes.failed
+}
+
 /** Options of a deploy or rollback for continuous integration. */
 export const reportOptions = {
   report: textOption("report", "Write the plan, or the outcome, as Markdown.", { value: "file.md", names: "file" }),
@@ -366,10 +373,3 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
     yield* say(resultTable(deployed.value.targets, err))
     return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
   })
-
-/** Exit code by the verdict of a run. */
-export const verdictCode: Readonly<Record<RunVerdict, number>> = {
-  done: exitCodes.done,
-  unhealthy: exitCodes.unhealthy,
-  failed: exitCodes.failed
-}

@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { JumpList } from "./jumpHosts.ts"
-import { field, flag, remotePathText, ShortText, strictBody, text, textOrNull } from "./validation.ts"
+import { describedPath, field, flag, ShortText, strictBody, text, textOrNull } from "./validation.ts"
 import { cut, findNearest, quoteInput } from "./words.ts"
 
 /** A TCP port. */
@@ -349,7 +349,7 @@ const problem = (path: string): string | undefined => {
 }
 
 /** A directory or file on a server: absolute, or below the home of the server's user as `~/…`. */
-export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(remotePathText)
+export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(describedPath)
 
 /** A field of a request is not a valid remote path. */
 export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("RemotePathInvalid", {

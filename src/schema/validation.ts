@@ -267,7 +267,7 @@ export const ShortText = Schema.String.pipe(
 )
 
 /** Identifier and description of remote paths. */
-export const remotePathText = {
+export const describedPath = {
   identifier: "RemotePath",
   description:
     "A path on the server: absolute, or below the user's home as ~/…; without \"..\", line breaks and NUL, " +
@@ -275,4 +275,4 @@ export const remotePathText = {
 }
 
 /** Remote path in a request body; validated later, so that an unknown server is reported first. */
-export const RemotePathText = Schema.String.annotations(remotePathText)
+export const RemotePathText = Schema.String.annotations(describedPath)

@@ -1,6 +1,43 @@
 import { Deferred, Effect } from "effect"
 import { type ConcurrencyLimit, mebibyte } from "../schema/basics.ts"
 
+/**
+ * Limits of what a hostile archive, file, server or caller can make a service hold, write or keep busy. In bytes unless
+ * stated otherwise. SECURITY.md lists them.
+ */
+export const capacity = {
+  /** An image archive announces names before its content: a small one may unpack to gigabytes of them. */
+  archive: {
+    /** A name or the target of a link, in characters. */
+    name: 4_096,
+    /** Names and targets of all members together, in characters. */
+    names: 16 * mebibyte,
+    /** A header with a long name or further fields. */
+    header: 64 * 1024,
+    /** Number of members; there may be twice as many headers. */
+    members: 100_000,
+    /** Number of images, also in `index.json`, and of their layers together. */
+    images: 500,
+    layers: 10_000,
+    /** Number of manifests in an image's index: one a platform. */
+    manifests: 100,
+    /** Number of archives that are read at a time: each may keep tens of megabytes of names. */
+    readings: 1
+  },
+  /** A changelog or declaration that is shown, or read to be written again. */
+  ownFile: 16 * mebibyte,
+  /** Bytes that a server sends of a file without a size, and of all files of a pull beyond the sizes that it announced. */
+  unannounced: 64 * mebibyte,
+  /** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
+  followers: { each: 8, all: 16 } satisfies ConcurrencyLimit
+} as const
+
+/** The event streams that a service serves: watchers of runs, and followers of logs. */
+export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
+
+/** Unfinished runs of a process: in progress or queued. */
+export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }
+
 /** The limit is reached: by one caller, or by all without a `caller`. */
 interface LimitReached {
   readonly most: number
@@ -51,40 +88,3 @@ export const makeOnce = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<E
     const begin = yield* Effect.once(Effect.forkDaemon(Effect.intoDeferred(Effect.provide(make, context), made)))
     return Effect.zipRight(Effect.uninterruptible(begin), Deferred.await(made))
   })
-
-/**
- * Limits of what a hostile archive, file, server or caller can make a service hold, write or keep busy. In bytes unless
- * stated otherwise. SECURITY.md lists them.
- */
-export const capacity = {
-  /** An image archive announces names before its content: a small one may unpack to gigabytes of them. */
-  archive: {
-    /** A name or the target of a link, in characters. */
-    name: 4_096,
-    /** Names and targets of all members together, in characters. */
-    names: 16 * mebibyte,
-    /** A header with a long name or further fields. */
-    header: 64 * 1024,
-    /** Number of members; there may be twice as many headers. */
-    members: 100_000,
-    /** Number of images, also in `index.json`, and of their layers together. */
-    images: 500,
-    layers: 10_000,
-    /** Number of manifests in an image's index: one a platform. */
-    manifests: 100,
-    /** Number of archives that are read at a time: each may keep tens of megabytes of names. */
-    readings: 1
-  },
-  /** A changelog or declaration that is shown, or read to be written again. */
-  ownFile: 16 * mebibyte,
-  /** Bytes that a server sends of a file without a size, and of all files of a pull beyond the sizes that it announced. */
-  unannounced: 64 * mebibyte,
-  /** Followed logs on one server; commands in its containers have as many places of their own. One caller gets half. */
-  followers: { each: 8, all: 16 } satisfies ConcurrencyLimit
-} as const
-
-/** The event streams that a service serves: watchers of runs, and followers of logs. */
-export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
-
-/** Unfinished runs of a process: in progress or queued. */
-export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }

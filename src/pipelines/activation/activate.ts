@@ -254,6 +254,13 @@ export interface RunningActivation {
   readonly cut: Effect.Effect<void>
 }
 
+/** Line with the number of releases to keep: at least 2 if an unhealthy deploy is rolled back. */
+export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
+  Effect.gen(function*() {
+    const kept = yield* (yield* Settings).get("deploy.keepReleases")
+    return `keep\t${onUnhealthy === "rollback" ? Math.max(kept, 2) : kept}`
+  })
+
 /** Reads a stage in the background; the result awaits it, also again after an interruption. */
 const readInBackground = <A, E, R>(
   stage: Effect.Effect<A, E, R>
@@ -364,10 +371,3 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   )
   return { loaded, hooked, bridged, started, seen, keptRelease, cut: Effect.asVoid(Deferred.succeed(cut, undefined)) }
 })
-
-/** Line with the number of releases to keep: at least 2 if an unhealthy deploy is rolled back. */
-export const formatKeepReleases = (onUnhealthy: OnUnhealthy): Effect.Effect<string, SettingsError, Settings> =>
-  Effect.gen(function*() {
-    const kept = yield* (yield* Settings).get("deploy.keepReleases")
-    return `keep\t${onUnhealthy === "rollback" ? Math.max(kept, 2) : kept}`
-  })
