@@ -26,7 +26,6 @@ export { makeSharedOverview } from "../pipelines/overview/overview.ts"
 export { nextPort } from "../pipelines/ports.ts"
 export type { Place, PlaceRefused, StackRefused } from "../pipelines/projects/places.ts"
 export { listProjects } from "../pipelines/projects/projects.ts"
-
 export { pull } from "../pipelines/pull.ts"
 export { compareReleases, listReleases } from "../pipelines/releases/releases.ts"
 export { planRollback, rollback } from "../pipelines/releases/rollback.ts"

@@ -41,7 +41,6 @@ export {
 } from "../schema/backups.ts"
 export {
   BodyRefused,
-  type ConcurrencyLimit,
   DurationText,
   LocalPathInvalid,
   PathSegmentRefused,
@@ -454,6 +453,6 @@ export {
   WebhookTest,
   WebhookTestRequest
 } from "../schema/webhooks.ts"
+export type { ConcurrencyLimit } from "../services/limits.ts"
 export type { RunFailure } from "../services/runs/Runs.ts"
-
 export type { SettingsError } from "../services/settings/Settings.ts"

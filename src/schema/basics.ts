@@ -261,8 +261,6 @@ export const describeMovedFacts = (plan: string, moved: ReadonlyArray<string>): 
   return `${plan} no longer holds: ${named}. Nothing was changed. ${planAgain}`
 }
 
-export const mebibyte = 1024 * 1024
-
 /** Maximum number of words of a command. */
 const mostArguments = 100
 
@@ -281,9 +279,3 @@ export const HookCommand = Schema.NonEmptyArray(Argument).pipe(
     (words[0] !== "" && words.length <= mostArguments) || "must begin with a program, and have up to 100 items"
   )
 ).annotations({ identifier: "HookCommand" })
-
-/** Limit of concurrent use, per caller and in total; more are refused with 429. */
-export interface ConcurrencyLimit {
-  readonly each: number
-  readonly all: number
-}

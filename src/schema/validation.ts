@@ -261,7 +261,7 @@ export const strictBody = strictAs({ whole: "The request", part: "field" })
 /** Annotations for a request query: refuses unknown parameters and reports all mistakes at once. */
 export const strictQuery = strictAs({ whole: "The query", part: "query parameter" })
 
-// Bounds the settings file, which is read again for each request.
+/** A text that bounds the settings file, which is read again for each request. */
 export const ShortText = Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
 )

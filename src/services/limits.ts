@@ -1,5 +1,12 @@
 import { Deferred, Effect } from "effect"
-import { type ConcurrencyLimit, mebibyte } from "../schema/basics.ts"
+
+const mebibyte = 1024 * 1024
+
+/** Limit of concurrent use, per caller and in total; more are refused with 429. */
+export interface ConcurrencyLimit {
+  readonly each: number
+  readonly all: number
+}
 
 /**
  * Limits of what a hostile archive, file, server or caller can make a service hold, write or keep busy. In bytes unless

@@ -17,7 +17,6 @@ import { bridgePorts, scrubSecrets, type Settings } from "../../services/setting
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { listProjectDirectories } from "../projects/projects.ts"
-import { refuseIfBridged } from "./editRoutes.ts"
 import * as edit from "./editRoutes.ts"
 import {
   type EditFailure,
@@ -41,7 +40,7 @@ export const addRoute = Effect.fn("Routes.add")(function*(
 ): Effect.fn.Return<AddRouteResult, EditFailure, EditServices> {
   const targetIp = yield* targetAddress
   const route = { ...request, targetIp }
-  const add = refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
+  const add = edit.refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
   const done = yield* editProxyFile(add)
   return done._tag === "Unchanged"
     ? { added: false, reason: "route_exists" }
@@ -71,7 +70,7 @@ const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
     }
     const targetIp = yield* targetAddress
     const route = { routeName, domain, port, targetIp }
-    return refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
+    return edit.refuseIfBridged(route, yield* bridgePorts)((text) => edit.insertRoute(text, route))
   })
 
 const linesWith = (diff: string, sign: "+" | "-") =>

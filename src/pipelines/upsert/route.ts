@@ -2,14 +2,18 @@ import type { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Predicate, Ref } from "effect"
 import { declaredFields, hostPortKey } from "../../schema/declaredFields.ts"
 import type { Route } from "../../schema/routes.ts"
-import type { Change } from "../../schema/upsert.ts"
-import { DomainWithoutPort, type PlanChange, type StayingDifference, TargetUnusable } from "../../schema/upsert.ts"
+import {
+  type Change,
+  DomainWithoutPort,
+  type PlanChange,
+  type StayingDifference,
+  TargetUnusable
+} from "../../schema/upsert.ts"
 import { quoteInput } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { skipStep } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
-import { bridgePorts } from "../../services/settings/Settings.ts"
+import { bridgePorts, type Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readRecordedChanges } from "../applications/changelog.ts"
 import type { AppPlan } from "../applications/platformFile.ts"

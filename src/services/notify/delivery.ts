@@ -37,15 +37,12 @@ const sendNotification = Effect.fn("notify.send")(function*(
 
 /** Time during which a failed notification is retried. */
 const retryTime = Duration.hours(1)
-
 /** Time for one attempt of a process, after which another process may claim the notification. */
 const attemptTimeout = Duration.seconds(30)
 
 const firstPause = 1_000
-
 // Short, so that a receiver is notified soon after it has recovered.
 const longestPause = 30_000
-
 const longestAsked = 5 * 60_000
 
 /**
@@ -59,7 +56,6 @@ const backoffAfter = (attempts: number, asked = 0): Effect.Effect<Duration.Durat
   })
 
 const mostAtOnce = 16
-
 const storePause = Duration.seconds(5)
 
 /** Sends one claimed notification. It is removed once delivered or given up; otherwise it becomes due again later. */

@@ -1,10 +1,9 @@
 import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
-import type { Context } from "effect"
 import {
-  Array,
   Array as Arr,
   Cause,
   Clock,
+  type Context,
   Deferred,
   Duration,
   Effect,
@@ -36,17 +35,16 @@ import { type EventLog, makeEventLog } from "./events.ts"
 import { makeOutputLog, type OutputLog } from "./output.ts"
 import type { OwnedRun } from "./peers.ts"
 import { type AfterRestart, endRun, type RunSpec, withoutWait } from "./Runs.ts"
-import type { Steps } from "./Steps.ts"
 import {
   type ActivityStore,
   findCurrentStep,
   makeSteps,
   performActivity,
+  type Steps,
   type StepStore,
   updateProgress
 } from "./Steps.ts"
-import type { RunOwnership } from "./store.ts"
-import { type StepResult } from "./store.ts"
+import type { RunOwnership, StepResult } from "./store.ts"
 import type { RunSnapshot, RunWriter } from "./writer.ts"
 
 /** Result or error of a run; both if the result counts as a failure. */

@@ -61,14 +61,10 @@ export const emitOutput = (stream: OutputStream): Effect.Effect<OutputEmitter, n
 
 // Limit of the output that is stored; the rest is only streamed.
 const mostStored = 256 * 1024
-
 /** Limit of the output that waits to be published; older output is dropped. */
 const mostWaiting = 512 * 1024
-
 const mostPerEvent = 16 * 1024
-
 const batchSize = 32
-
 const pauseMillis = 100
 
 /**

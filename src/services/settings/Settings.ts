@@ -10,8 +10,16 @@ import type {
   ServerTaken,
   ServerUnresolved
 } from "../../schema/servers.ts"
-import type { SettingMissing, SettingsInvalid, SettingsUnavailable, SettingUnresolved } from "../../schema/settings.ts"
-import { type GuardSettings, type Role, type SettingName, type SettingValue } from "../../schema/settings.ts"
+import type {
+  GuardSettings,
+  Role,
+  SettingMissing,
+  SettingName,
+  SettingsInvalid,
+  SettingsUnavailable,
+  SettingUnresolved,
+  SettingValue
+} from "../../schema/settings.ts"
 import type { Setting, SettingForbidden, SettingRefused } from "../../schema/settingsList.ts"
 import type { JumpRefused, ServerAccess } from "../../schema/ssh.ts"
 import type { AccessToken, TokenNotFound, TokenTaken } from "../../schema/tokens.ts"

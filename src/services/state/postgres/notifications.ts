@@ -1,15 +1,11 @@
-import type { Redacted } from "effect"
-import { Deferred, Duration, Effect, Queue, Schedule, type Scope } from "effect"
+import { Deferred, Duration, Effect, Queue, type Redacted, Schedule, type Scope } from "effect"
 import { escapeIdentifier } from "pg"
 import type { RunChange } from "../../runs/store.ts"
 import { buildConnectionOptions, openPgSession } from "./connection.ts"
 
 const hintPattern = /^(state|cancel|data) (\w{1,64})$/
-
 const flushPause = Duration.millis(25)
-
 const mostPending = 256
-
 /** Maximum number of notifications per second; more are not caused by runs. */
 export const mostNotifications = 10_000
 
@@ -62,7 +58,6 @@ export const makeHints = (
   })
 
 const reconnectPause = Duration.seconds(1)
-
 const floodPause = Duration.seconds(30)
 
 const flooding =
