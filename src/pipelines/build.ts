@@ -1,15 +1,18 @@
 import { Path } from "@effect/platform"
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option, Record } from "effect"
 import { type EnvironmentRequired, type EnvironmentUnknown, withEnvironment } from "../schema/environments.ts"
 import {
   type BuildRequest,
   BuildResult,
   buildScriptName,
+  type ContainerConfig,
   type ProjectFileInvalid,
   ProjectPathInvalid,
   shellScriptName
 } from "../schema/projects.ts"
 import type { RemoteCommandFailed, ServerAccess, SshError } from "../schema/ssh.ts"
+import { ProjectNotTrusted } from "../schema/trust.ts"
+import { CurrentCaller } from "../services/access/Caller.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { type LocalExit, LocalProcesses, ProgramNotFound } from "../services/local/LocalProcesses.ts"
 import { type FileLocked, makeBuildLock } from "../services/locks/Locks.ts"
@@ -20,7 +23,7 @@ import { scrubSecrets, Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { buildAtServer, findServerBuilders, type ServerBuilder } from "./build/buildAtServer.ts"
 import { buildImages, buildOutputLimit, type ImagesBuilt } from "./build/buildImages.ts"
-import { findBuildSections } from "./projects/composeBuilds.ts"
+import { type BuildOptions, findBuildSections } from "./projects/composeBuilds.ts"
 import {
   findComposeFile,
   findFirstNamed,
@@ -124,12 +127,13 @@ const runScript = (directory: string) =>
 const buildAtServers = (
   directory: string,
   environment: string | null | undefined,
-  builders: ReadonlyArray<ServerBuilder>
+  builders: ReadonlyArray<ServerBuilder>,
+  options: BuildOptions
 ) =>
   Effect.gen(function*() {
     let built: ImagesBuilt = { images: [], exitCode: 0, output: "" }
     for (const builder of builders) {
-      const next = yield* buildAtServer(directory, environment, builder)
+      const next = yield* buildAtServer(directory, environment, builder, options)
       built = { ...next, output: built.output + next.output }
       if (next.exitCode !== 0) break
     }
@@ -139,12 +143,13 @@ const buildAtServers = (
 const buildSections = (
   directory: string,
   environment: string | null | undefined,
-  builders: ReadonlyArray<ServerBuilder>
+  builders: ReadonlyArray<ServerBuilder>,
+  options: BuildOptions
 ) =>
   Effect.map(
     Effect.timed(Effect.if(builders.length === 0, {
-      onTrue: () => buildImages(directory, environment),
-      onFalse: () => buildAtServers(directory, environment, builders)
+      onTrue: () => buildImages(directory, environment, options),
+      onFalse: () => buildAtServers(directory, environment, builders, options)
     })),
     ([elapsed, { exitCode, images, output }]): BuildResult => ({
       success: exitCode === 0,
@@ -164,45 +169,66 @@ export const describeBuild = ({ exitCode, images, success, tarFile }: BuildResul
     ? tarFile ?? "no archive was written"
     : images.map(({ services }) => services.join(", ")).join("; ")
 
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
+
+/** Fails if a caller with a token builds here what `container.json` builds at a server: only that is trusted. */
+const requireBuildHere = (directory: string, { at }: BuildOptions, config: Pick<ContainerConfig, "build">) =>
+  Effect.gen(function*() {
+    const { isLocal } = yield* CurrentCaller
+    if (isLocal === true || at !== "here" || (config.build?.at ?? "here") === "here") return
+    const untrusted = "its builds are not for this machine, as build.at in container.json says"
+    return yield* new ProjectNotTrusted({ path: directory, untrusted })
+  })
+
 /**
  * Builder of a project: its script, or its compose file without one. A project with neither is a 400. Fails if the caller
  * may not run what the project brings.
  * @param target server of the deploy that it is for
+ * @param options choices of this build, which a script does not know
  */
 export const findBuilder = Effect.fn("build.findBuilder")(function*(
   directory: string,
   projectPath: string,
   environment?: string | null,
-  target?: ServerAccess
+  target?: ServerAccess,
+  options: BuildOptions = {}
 ) {
   const config = yield* readProjectConfig(directory, environment)
   const scripts = yield* findProjectFiles(directory, scriptNames)
-  const hasScript = Option.isSome(findFirstNamed(scripts, scriptNames))
+  const script = findFirstNamed(scripts, scriptNames)
+  const hasScript = Option.isSome(script)
+  if (hasScript && [options.at, options.noCache, options.service].some(isGiven)) {
+    const reason = `is built by its ${script.value}, which takes no place, service or cache: leave them out`
+    return yield* new ProjectPathInvalid({ path: projectPath, reason })
+  }
   if (!hasScript) {
     const isComposed = Option.isSome(yield* findComposeFile(directory, config))
-    if (!isComposed || (yield* findBuildSections(directory, environment)).sections.length === 0) {
+    if (!isComposed || (yield* findBuildSections(directory, environment, options)).sections.length === 0) {
       const reason = `has no ${buildScriptName}, nor a ${shellScriptName}: init writes both` +
         (isComposed ? ". Its compose file builds no service either" : "")
       return yield* new ProjectPathInvalid({ path: projectPath, reason })
     }
   }
-  const builders = hasScript ? [] : yield* findServerBuilders(directory, config, target)
-  const isTrusted = requireTrust(directory, "build", environment ?? null)
+  const builders = hasScript ? [] : yield* findServerBuilders(directory, config, target, options.at)
+  const isTrusted = Effect.zipRight(
+    requireTrust(directory, "build", environment ?? null),
+    requireBuildHere(directory, options, config)
+  )
   yield* isTrusted
   // Again before it begins: the project may have changed while the run waited for its turn.
   return Effect.gen(function*() {
     yield* isTrusted
-    return hasScript ? yield* runScript(directory) : yield* buildSections(directory, environment, builders)
+    return hasScript ? yield* runScript(directory) : yield* buildSections(directory, environment, builders, options)
   })
 })
 
 /**
  * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`, or its `build-image-tar.sh` if
- * PowerShell is missing. Without either, builds the images of its compose file. A build that fails or times out is a
- * result.
+ * PowerShell is missing. Without either, builds the images of its compose file, all of them or that of one service. A build
+ * that fails or times out is a result.
  */
 export const build = Effect.fn("build")(function*(
-  { environment, projectPath }: BuildRequest
+  { at, environment, noCache, projectPath, service }: BuildRequest
 ): Effect.fn.Return<
   BuildResult,
   | DirectoryRefused
@@ -218,14 +244,15 @@ export const build = Effect.fn("build")(function*(
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs | Ssh
 > {
   const directory = yield* resolveProjectDirectory(projectPath)
-  const builder = yield* findBuilder(directory, projectPath, environment)
+  const options = { at, noCache, service }
+  const builder = yield* findBuilder(directory, projectPath, environment, undefined, options)
   const named = withEnvironment({ environment })
   return yield* (yield* Runs).run(
     {
       kind: "build",
       key: makeBuildLock(directory),
       subject: { projectPath: directory, ...named },
-      request: { projectPath, ...named },
+      request: { projectPath, ...named, ...Record.filter(options, isGiven) },
       result: BuildResult,
       afterRestart: "give up"
     },

@@ -1,6 +1,7 @@
 import { Option, Schema } from "effect"
 import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { script as buildImageScript } from "./build/buildImage.sh.ts"
+import { script as findBuiltScript } from "./build/findBuilt.sh.ts"
 import { script as saveImagesScript } from "./build/saveImages.sh.ts"
 import { escapeWord } from "./exec.ts"
 
@@ -46,15 +47,36 @@ export interface RemoteImage {
   readonly layers: ReadonlyArray<string>
 }
 
+/** Prints each of these images that is there, for `parseFound`. */
+export const findBuiltCommand = (names: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+  what: "looking for images that were built before",
+  script: findBuiltScript,
+  args: names,
+  sudo
+})
+
 const Layers = Schema.NullOr(Schema.Array(Schema.String.pipe(Schema.pattern(/^sha256:[0-9a-f]{64}$/))))
 const decodeLayers = Schema.decodeUnknownOption(Schema.parseJson(Layers))
+
+const parseImage = (words: string): Option.Option<RemoteImage> => {
+  const [, id = "", platform = "", layers = ""] = /^(sha256:[0-9a-f]{64}) ([a-z0-9]+\/[a-z0-9]+) (\S+)$/.exec(words) ??
+    []
+  return id === ""
+    ? Option.none()
+    : Option.map(decodeLayers(layers), (diffIds) => ({ id, platform, layers: diffIds ?? [] }))
+}
+
+/** Parses the output of `findBuiltCommand`. */
+export const parseFound = (
+  stdout: string
+): ReadonlyArray<{ readonly name: string; readonly image: RemoteImage }> =>
+  stdout.split("\n").flatMap((line) => {
+    const at = line.indexOf(" ")
+    return Option.toArray(parseImage(line.slice(at + 1))).map((image) => ({ name: line.slice(0, at), image }))
+  })
 
 /** Parses the image at the end of what `buildImageCommand` prints on stderr; none if there is none. */
 export const parseBuilt = (stderr: string): Option.Option<RemoteImage> => {
   const last = stderr.trimEnd().split("\n").at(-1) ?? ""
-  const [, id = "", platform = "", layers = ""] =
-    /^built (sha256:[0-9a-f]{64}) ([a-z0-9]+\/[a-z0-9]+) (\S+)$/.exec(last) ?? []
-  return id === ""
-    ? Option.none()
-    : Option.map(decodeLayers(layers), (diffIds) => ({ id, platform, layers: diffIds ?? [] }))
+  return last.startsWith("built ") ? parseImage(last.slice("built ".length)) : Option.none()
 }

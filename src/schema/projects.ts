@@ -378,10 +378,20 @@ export const buildScriptName = "build-image-tar.ps1"
 export const shellScriptName = "build-image-tar.sh"
 
 /** Project to build. */
-export const BuildRequest = Schema.Struct({ projectPath, ...environmentField, build: BuildFirst }).annotations({
-  identifier: "BuildRequest",
-  ...strictBody
-})
+export const BuildRequest = Schema.Struct({
+  projectPath,
+  ...environmentField,
+  build: BuildFirst,
+  at: Schema.optional(Schema.NullOr(Schema.NonEmptyString)).annotations({
+    description: "Replaces build.at of container.json for this build: here, target, or a server by id or name."
+  }),
+  noCache: Schema.optional(Schema.NullOr(Schema.Boolean)).annotations({
+    description: "True to take no layer from Docker's cache."
+  }),
+  service: Schema.optional(Schema.NullOr(Schema.String)).annotations({
+    description: "The service whose build: section is built alone; of others the image of their last build stays."
+  })
+}).annotations({ identifier: "BuildRequest", ...strictBody })
 
 export interface BuildRequest extends Schema.Schema.Type<typeof BuildRequest> {}
 

@@ -100,6 +100,20 @@ describe.skipIf(process.platform === "win32")("builds of a compose file over HTT
         "image",
         "save"
       ])
+      const chosen = (yield* calls).length
+      expect(
+        yield* request("POST", "/api/container/build", { projectPath, service: "worker", noCache: true, at: "here" })
+      )
+        .toMatchObject({ status: 200, body: { success: true, images: [{ services: ["web", "worker"] }] } })
+      expect((yield* calls).slice(chosen)[1]).toMatch(/^build .* --target app --no-cache -- /)
+      yield* must(() => writeFile(join(projectPath, "build-image-tar.sh"), "true"))
+      expect(yield* request("POST", "/api/container/build", { projectPath, noCache: true })).toMatchObject({
+        status: 400,
+        body: {
+          error: expect.stringMatching(/is built by its build-image-tar\.sh, which takes no place, service or cache/)
+        }
+      })
+      yield* must(() => rm(join(projectPath, "build-image-tar.sh")))
       const plan = yield* request("POST", "/api/container/plan", place)
       expect(plan).toMatchObject({
         status: 200,

@@ -165,6 +165,27 @@ describe("trust in a project", () => {
       Effect.provide(world({ [`${composed}/compose.yml`]: section, [`${composed}/Dockerfile`]: "FROM scratch" }))
     ))
 
+  it.effect("is for the place of a build that was trusted: not for this machine in place of a server", () =>
+    Effect.gen(function*() {
+      const { digest } = yield* readPrograms({ projectPath: composed })
+      yield* trustPrograms({ projectPath: composed, digest })
+      const at = (at: string | undefined) => findBuilder(composed, composed, null, undefined, { at })
+      expect(yield* Effect.flip(as(operator)(at("here")))).toMatchObject({
+        status: 403,
+        message: expect.stringContaining("its builds are not for this machine, as build.at in container.json says")
+      })
+      yield* at("here")
+      yield* as(operator)(at("target"))
+      yield* as(operator)(at(undefined))
+    }).pipe(
+      Effect.provide(localProcessesTest({})),
+      Effect.provide(world({
+        [`${composed}/compose.yml`]: section,
+        [`${composed}/Dockerfile`]: "FROM scratch",
+        [`${composed}/container.json`]: JSON.stringify({ serverId: "1", build: { at: "1" } })
+      }))
+    ))
+
   it.effect.each<readonly [what: string, command: ReadonlyArray<string>, file: string]>([
     ["a shell", ["sh", "-c", "true && ./check.sh \"$1\""], "/srv/shop/check.sh"],
     ["env", ["env", "-i", "A=1", "check.sh"], "/srv/shop/check.sh"],

@@ -3,7 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { hasPlannedChanges } from "../../schema/deploys.ts"
 import { defineServiceCommand, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, Screen, Usage, wrapText } from "../output.ts"
-import { flagOption, optionalArgument } from "../parse.ts"
+import { flagOption, optionalArgument, textOption } from "../parse.ts"
 import { formatDeployPlan } from "../plans.ts"
 import {
   buildFirst,
@@ -136,15 +136,35 @@ const buildCommand = defineServiceCommand(
     summary: "Build a project's images, with its script or from its compose file.",
     details:
       "Runs build-image-tar.sh or build-image-tar.ps1, and shows what it prints. Without either, each distinct build: " +
-      "section of the compose file is built once with Docker here, and the next deploy sends the images.",
-    examples: ["berth build", "berth build hello"]
+      "section of the compose file is built once with Docker here, or where build.at of container.json says, and the next " +
+      "deploy sends the images. The options are for builds from a compose file.",
+    examples: [
+      "berth build",
+      "berth build hello",
+      "berth build shop --at builder-1 --no-cache",
+      "berth build shop --service web"
+    ]
   },
-  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project"), env },
+  {
+    project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
+    at: textOption("at", "Build here, at the target, or at this stored server.", { value: "server", names: "server" }),
+    noCache: flagOption("no-cache", "Take no layer from Docker's cache."),
+    service: textOption("service", "Build the section of this service alone.", { value: "name" }),
+    env
+  },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
     const projectPath = yield* resolveProject(input.project)
     const { body, value } = yield* followRun((api) =>
-      api.build({ payload: { projectPath, ...pickEnvironment(input) } })
+      api.build({
+        payload: {
+          projectPath,
+          ...pickEnvironment(input),
+          ...Option.isSome(input.at) ? { at: input.at.value } : {},
+          ...Option.isSome(input.service) ? { service: input.service.value } : {},
+          ...input.noCache ? { noCache: true } : {}
+        }
+      })
     )
     if (input.json) yield* print(body)
     else if (value.tarFile !== null) yield* say(`Built ${escapeInline(value.tarFile)}.`)

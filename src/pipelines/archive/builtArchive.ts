@@ -37,11 +37,24 @@ type BuiltRecord = typeof BuiltRecord.Type
 const decodeRecord = Schema.decodeUnknown(Schema.parseJson(BuiltRecord))
 const recordSuffix = ".json"
 
+const readRecord = (path: string) =>
+  Effect.flatMap(LocalFiles, (files) => files.read(path)).pipe(
+    Effect.flatMap((bytes) => decodeRecord(new TextDecoder().decode(bytes)))
+  )
+
 const recordName = (serverId: string) => `${computeSha256(serverId).slice(0, 12)}${recordSuffix}`
 
 /** True for a record of images that are on the server already, in place of an archive. */
 export const isBuiltRecord = ({ name, path }: Pick<DeployFile, "name" | "path">): boolean =>
   isBuiltArchive({ name }) && path.endsWith(recordSuffix)
+
+/** Images that a server has built and keeps; none without a record. */
+export const readBuiltImages = Effect.fn("readBuiltImages")(function*(directory: string, serverId: string) {
+  const path = yield* Path.Path
+  const kept = yield* locateBuiltArchive(directory)
+  const { images } = yield* readRecord(path.join(kept.directory, recordName(serverId)))
+  return images
+}, Effect.orElseSucceed((): BuiltRecord["images"] => []))
 
 /** Records the images that a server has built and keeps; an archive of an earlier build is removed. */
 export const recordBuiltImages = Effect.fn("recordBuiltImages")(function*(
@@ -69,9 +82,9 @@ export const removeBuiltRecords = Effect.fn("removeBuiltRecords")(function*(dire
 
 /** Reads a record as an archive whose images have no bytes. */
 export const readBuiltRecord = Effect.fn("readBuiltRecord")(function*(path: string) {
-  const text = new TextDecoder().decode(yield* (yield* LocalFiles).read(path))
-  const { images } = yield* Effect.mapError(
-    decodeRecord(text),
+  const { images } = yield* Effect.catchTag(
+    readRecord(path),
+    "ParseError",
     () => new UnsupportedArchive({ reason: "it is not a record of built images" })
   )
   return {

@@ -3,12 +3,19 @@ import { Array, Deferred, Duration, Effect, Option, Stream } from "effect"
 import {
   buildImageCommand,
   endOfContext,
+  findBuiltCommand,
   formatBuildWords,
   parseBuilt,
+  parseFound,
   type RemoteImage,
   saveImagesCommand
 } from "../../remote/build.ts"
-import { type ContainerConfig, containerConfigName, ProjectFileInvalid } from "../../schema/projects.ts"
+import {
+  type ContainerConfig,
+  containerConfigName,
+  ProjectFileInvalid,
+  ProjectPathInvalid
+} from "../../schema/projects.ts"
 import type { ServerAccess } from "../../schema/ssh.ts"
 import { cut, formatBytes } from "../../schema/words.ts"
 import { keepLastBytes } from "../../services/bytes.ts"
@@ -16,16 +23,17 @@ import { type LocalFileFailed, LocalFiles, privateFile } from "../../services/lo
 import { countBytes } from "../../services/runs/events.ts"
 import { emitOutput } from "../../services/runs/output.ts"
 import { Settings, type SettingsError } from "../../services/settings/Settings.ts"
-import { makeCommandFailed, scrubServerOutput, Ssh } from "../../services/ssh/Ssh.ts"
+import { execute, makeCommandFailed, scrubServerOutput, Ssh } from "../../services/ssh/Ssh.ts"
 import { heartbeat, spawnWatched } from "../../services/ssh/SshLive.ts"
-import { formatBuiltName, locateBuiltArchive, recordBuiltImages } from "../archive/builtArchive.ts"
+import { formatBuiltName, locateBuiltArchive, readBuiltImages, recordBuiltImages } from "../archive/builtArchive.ts"
 import { packContext } from "../archive/contextTar.ts"
 import { readImageArchive } from "../archive/images.ts"
-import { type BuildSection, findBuildSections } from "../projects/composeBuilds.ts"
+import { type BuildOptions, type BuildSection, findBuildSections } from "../projects/composeBuilds.ts"
 import { listConfiguredPlaces } from "../projects/files.ts"
 import { describeDockerRefusal } from "../servers/servers.ts"
 import {
   buildOutputLimit,
+  describeUnbuilt,
   DockerRefused,
   formatDockerBuild,
   saveImages,
@@ -46,17 +54,25 @@ type Placed = Pick<ContainerConfig, "build" | "serverId" | "targets">
  * Finds the servers that build the images of a project, as `build.at` of its `container.json` says; empty if they are
  * built with the Docker of this machine. There are several for several targets that each build for themselves.
  * @param target server of the deploy; those that `container.json` names if it is not for a deploy
+ * @param chosen takes the place of `build.at`
  */
 export const findServerBuilders = Effect.fn("build.findServerBuilders")(function*(
   directory: string,
   config: Placed,
-  target?: ServerAccess
-): Effect.fn.Return<ReadonlyArray<ServerBuilder>, ProjectFileInvalid | SettingsError, Path.Path | Settings> {
-  const at = config.build?.at ?? "here"
+  target?: ServerAccess,
+  chosen?: string | null
+): Effect.fn.Return<
+  ReadonlyArray<ServerBuilder>,
+  ProjectFileInvalid | ProjectPathInvalid | SettingsError,
+  Path.Path | Settings
+> {
+  const at = chosen ?? config.build?.at ?? "here"
   if (at === "here") return []
   const path = yield* Path.Path
   const refuse = (reason: string) =>
-    new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason: `build.at ${reason}` })
+    chosen === undefined || chosen === null
+      ? new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason: `build.at ${reason}` })
+      : new ProjectPathInvalid({ path: directory, reason: `is not built: at ${reason}` })
   const names = [...new Set(listConfiguredPlaces(config, path.basename(directory)).map(({ serverId }) => serverId))]
   const settings = yield* Settings
   const findServer = (idOrName: string, words: string) =>
@@ -204,21 +220,31 @@ const fetchImages = ({ server, timeout }: BuildPlace, images: ReadonlyArray<Name
 
 const toRecord = ({ image, name }: NamedImage) => ({ name, ...image })
 
+/** Images of earlier builds that a server still has; of one that keeps them, those that it was told to have. */
+const findEarlier = (directory: string, { keeps, server }: ServerBuilder, names: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    if (names.length === 0) return []
+    if (keeps) return (yield* readBuiltImages(directory, server.id)).map(({ name, ...image }) => ({ name, image }))
+    const command = findBuiltCommand(names, server.useSudo)
+    return parseFound((yield* execute(server, command, { timeout: "1 minute" })).stdout)
+  })
+
 /**
  * Builds each distinct `build:` section of a project once with the Docker of a server, over SSH alone. A server that the
- * project is deployed to keeps the images; those of another one come into the archive outside of the project. A build
- * that fails is a result.
+ * project is deployed to keeps the images; those of another one come into the archive outside of the project. Of sections
+ * that are not built, the image of the last build stays. A build that fails is a result.
  */
 export const buildAtServer = Effect.fn("build.buildAtServer")(function*(
   directory: string,
   environment: string | null | undefined,
-  { keeps, server }: ServerBuilder
+  { keeps, server }: ServerBuilder,
+  options: BuildOptions = {}
 ) {
   const timeout = yield* (yield* Settings).get("build.timeout")
-  const { config, sections } = yield* findBuildSections(directory, environment)
+  const { config, others, sections } = yield* findBuildSections(directory, environment, options)
   const { key } = yield* locateBuiltArchive(directory)
   if ((config.build?.secrets ?? []).length > 0) {
-    const reason = "build.secrets are for builds here, and build.at names a server: leave out one of them"
+    const reason = "build.secrets are for builds here, and this one is at a server: leave out one of them"
     return yield* new ProjectFileInvalid({ file: `${directory}/${containerConfigName}`, reason })
   }
   const built = Effect.gen(function*() {
@@ -227,18 +253,24 @@ export const buildAtServer = Effect.fn("build.buildAtServer")(function*(
       (section) => buildSection(directory, config, section, formatBuiltName(key, section), { server, timeout }),
       { concurrency: config.build?.parallel ?? 1 }
     )
-    if (keeps) yield* recordBuiltImages(directory, server.id, images.map(toRecord))
+    const names = others.map((section) => formatBuiltName(key, section))
+    const earlier = (yield* findEarlier(directory, { keeps, server }, names)).filter(({ name }) => names.includes(name))
+    const all = [...images, ...earlier]
+    if (keeps) yield* recordBuiltImages(directory, server.id, all.map(toRecord))
     else {
       yield* saveImages(
         directory,
-        new Map(images.map(({ image, name }) => [name, image.id])),
-        fetchImages({ server, timeout }, images)
+        new Map(all.map(({ image, name }) => [name, image.id])),
+        fetchImages({ server, timeout }, all)
       )
     }
+    const unbuilt = others.filter((section) => !all.some(({ name }) => name === formatBuiltName(key, section)))
     return {
       images: images.map(({ image: { id, platform }, section: { services } }) => ({ services, id, platform })),
       exitCode: 0,
-      output: yield* shownEnd(images.map((image) => image.output).join(""))
+      output: yield* shownEnd(
+        images.map((image) => image.output).join("") + describeUnbuilt(unbuilt, `at "${server.name}"`)
+      )
     }
   })
   return yield* Effect.catchTag(built, "DockerRefused", toFailedBuild)

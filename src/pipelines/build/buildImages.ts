@@ -7,7 +7,7 @@ import { emitOutput } from "../../services/runs/output.ts"
 import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { formatBuiltName, locateBuiltArchive, removeBuiltRecords } from "../archive/builtArchive.ts"
 import { readImageArchive } from "../archive/images.ts"
-import { type BuildSection, findBuildSections } from "../projects/composeBuilds.ts"
+import { type BuildOptions, type BuildSection, findBuildSections } from "../projects/composeBuilds.ts"
 import { readProjectText } from "../projects/files.ts"
 import { parseEnv, resolveEnvValues } from "../projects/interpolate.ts"
 
@@ -123,6 +123,20 @@ const writeBuildFiles = (section: BuildSection, secrets: ReadonlyArray<readonly 
     } satisfies BuildFiles
   })
 
+/** Id and platform of an image of the Docker here. */
+const inspectImage = (name: string, cwd: string) =>
+  Effect.map(
+    runDocker(["image", "inspect", "--format", inspectFormat, "--", name], { cwd, timeout: brief }),
+    (printed) => {
+      const [, id = "", platform = ""] = inspected.exec(printed) ?? []
+      return { id, platform, printed }
+    }
+  )
+
+/** Tells which sections have no image of an earlier build, so that a deploy may lack it. */
+export const describeUnbuilt = (sections: ReadonlyArray<BuildSection>, place: string): string =>
+  sections.map(({ services }) => `No image of ${services.join(", ")} from an earlier build ${place}\n`).join("")
+
 const inspectFormat = "{{.Id}} {{.Os}}/{{.Architecture}}"
 const inspected = /^(sha256:[0-9a-f]{64}) ([a-z0-9]+\/[a-z0-9]+)$/m
 
@@ -191,14 +205,16 @@ const readSecrets = (directory: string, names: ReadonlyArray<string>) =>
 
 /**
  * Builds each distinct `build:` section of a project once with the Docker of this machine, and keeps the images in an
- * archive outside of the project, from which a deploy sends them. A build that fails is a result.
+ * archive outside of the project, from which a deploy sends them. Of sections that are not built, the image of the
+ * last build stays in it. A build that fails is a result.
  */
 export const buildImages = Effect.fn("build.buildImages")(function*(
   directory: string,
-  environment: string | null | undefined
+  environment: string | null | undefined,
+  options: BuildOptions = {}
 ) {
   const timeout = yield* (yield* Settings).get("build.timeout")
-  const { config, sections } = yield* findBuildSections(directory, environment)
+  const { config, others, sections } = yield* findBuildSections(directory, environment, options)
   const { key } = yield* locateBuiltArchive(directory)
   const memory = config.build?.memory ?? undefined
   const built = Effect.gen(function*() {
@@ -216,21 +232,24 @@ export const buildImages = Effect.fn("build.buildImages")(function*(
           variables: { ...variables, ...builder },
           onOutput: lines.emit
         }).pipe(Effect.ensuring(lines.end))
-        const told = yield* runDocker(["image", "inspect", "--format", inspectFormat, "--", name], {
-          cwd: directory,
-          timeout: brief
-        })
-        const [, id = "", platform = ""] = inspected.exec(told) ?? []
-        if (id === "") return yield* new DockerRefused({ exitCode: 0, words: `${output}\n${told}` })
+        const { id, platform, printed } = yield* inspectImage(name, directory)
+        if (id === "") return yield* new DockerRefused({ exitCode: 0, words: `${output}\n${printed}` })
         return { name, id, output, image: { services: section.services, id, platform } satisfies BuiltImage }
       }).pipe(Effect.scoped), { concurrency: config.build?.parallel ?? 1 })
+    const [unbuilt, kept] = yield* Effect.partition(others, (section) => {
+      const name = formatBuiltName(key, section)
+      return Effect.mapBoth(inspectImage(name, directory), {
+        onFailure: () => section,
+        onSuccess: ({ id }) => ({ name, id })
+      })
+    })
+    const saved = new Map([...images, ...kept].map(({ id, name }) => [name, id]))
     yield* saveImages(
       directory,
-      new Map(images.map(({ id, name }) => [name, id])),
-      (file) =>
-        runDocker(["save", "--output", file, "--", ...images.map(({ name }) => name)], { cwd: directory, timeout })
+      saved,
+      (file) => runDocker(["save", "--output", file, "--", ...saved.keys()], { cwd: directory, timeout })
     )
-    const output = images.map((image) => image.output).join("")
+    const output = images.map((image) => image.output).join("") + describeUnbuilt(unbuilt, "here")
     return { images: images.map(({ image }) => image), exitCode: 0, output: yield* shownEnd(output) }
   })
   return yield* Effect.catchTag(built, "DockerRefused", toFailedBuild)

@@ -1,8 +1,13 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Predicate, Schema } from "effect"
 import type { EnvironmentRequired, EnvironmentUnknown } from "../../schema/environments.ts"
-import { type ContainerConfig, containerConfigName, type ProjectFileInvalid } from "../../schema/projects.ts"
-import { quoteInput } from "../../schema/words.ts"
+import {
+  type BuildRequest,
+  type ContainerConfig,
+  containerConfigName,
+  ProjectFileInvalid
+} from "../../schema/projects.ts"
+import { cut, quoteInput, suggestNearest } from "../../schema/words.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { computeSha256 } from "../../services/bytes.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -190,15 +195,46 @@ const readBuildSections = Effect.fn("readBuildSections")(function*(
   }))
 })
 
-/** Reads the build sections of a project, with the choices that `container.json` makes about them. */
+/** Choices of one build from a compose file. */
+export type BuildOptions = Pick<BuildRequest, "at" | "noCache" | "service">
+
+/** Build sections of a project, with the choices that `container.json` makes about them. */
+interface FoundSections {
+  readonly config: ContainerConfig
+  readonly sections: ReadonlyArray<BuildSection>
+  /** Sections that are not built now; their images stay. */
+  readonly others: ReadonlyArray<BuildSection>
+}
+
+/**
+ * Reads the build sections of a project. Fails if the service that is to be built alone has none.
+ * @param options choices of this build
+ */
 export const findBuildSections = Effect.fn("findBuildSections")(function*(
   directory: string,
-  environment?: string | null
+  environment?: string | null,
+  { noCache, service }: Pick<BuildOptions, "noCache" | "service"> = {}
 ): Effect.fn.Return<
-  { readonly config: ContainerConfig; readonly sections: ReadonlyArray<BuildSection> },
+  FoundSections,
   EnvironmentRequired | EnvironmentUnknown | ProjectFileInvalid | LocalFileFailed,
   LocalFiles | Path.Path
 > {
   const config = yield* readProjectConfig(directory, environment)
-  return { config, sections: yield* readBuildSections(directory, yield* readComposeFile(directory, config), config) }
+  const compose = yield* readComposeFile(directory, config)
+  const all = yield* readBuildSections(directory, compose, config)
+  const isWanted = ({ services }: BuildSection) =>
+    service === undefined || service === null || services.includes(service)
+  const [others, wanted] = Array.partition(all, isWanted)
+  if (service !== undefined && service !== null && wanted.length === 0) {
+    const known = all.flatMap(({ services }) => services)
+    const reason = `builds no service ${quoteInput(service)}: ${
+      known.length === 0 ? "it builds none" : `it builds ${known.map((name) => cut(name)).join(", ")}`
+    }.${suggestNearest(service, known)}`
+    return yield* new ProjectFileInvalid({ file: (yield* Path.Path).join(directory, compose.fileName), reason })
+  }
+  const sections = noCache !== true ? wanted : wanted.map((section) => ({
+    ...section,
+    options: [...section.options.filter((option) => option !== "--no-cache"), "--no-cache"]
+  }))
+  return { config, sections, others }
 })

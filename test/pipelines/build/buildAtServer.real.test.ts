@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { copyFile, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { build } from "../../../src/pipelines/build.ts"
@@ -196,6 +196,20 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, (
         expect(plan).toMatchObject({ obstacles: [], images: [{ change: "new" }] })
         expect(plan.bytesToSend).toBeGreaterThan(500_000)
         expect(yield* deploy(request)).toMatchObject({ success: true, healthy: true })
+
+        const tool = "  tool: { build: { context: web, dockerfile: docker/App.dockerfile, target: base } }\n"
+        const compose = yield* must(() => readFile(join(directory, "compose.yml"), "utf8"))
+        yield* write("compose.yml", compose + tool)
+        const without = yield* build({ projectPath: directory, service: "tool", noCache: true })
+        expect(without.output).toMatch(/No image of web from an earlier build at "Builder"\n$/)
+        expect(without.output).not.toContain("Using cache")
+        yield* build({ projectPath: directory, service: "web" })
+        const beside = yield* build({ projectPath: directory, service: "tool" })
+        expect(beside.images?.map(({ services }) => services)).toEqual([["tool"]])
+        expect(beside.output).not.toContain("No image")
+        const both = yield* planContainers(request)
+        expect(both.obstacles).toEqual([])
+        expect(both.images.map(({ name: image }) => image)).toEqual([`${name}_web:latest`, `${name}_tool:latest`])
         yield* write("container.json", JSON.stringify({ build: { at: "bilder" } }))
         const refused = yield* Effect.flip(planContainers(request))
         expect(refused).toMatchObject({ status: 422 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Layer, Schema } from "effect"
+import { Effect, Either, Layer, Option, Schema } from "effect"
 import { findBuiltArchive, isBuiltRecord } from "../../../src/pipelines/archive/builtArchive.ts"
 import { decideTransfer, readArchive } from "../../../src/pipelines/archive/transfer.ts"
 import { build } from "../../../src/pipelines/build.ts"
 import { findServerBuilders } from "../../../src/pipelines/build/buildAtServer.ts"
 import { planContainers } from "../../../src/pipelines/deploy/plan.ts"
 import { findLostBuilds } from "../../../src/pipelines/deploy/preflight.ts"
-import { formatBuildWords, parseBuilt } from "../../../src/remote/build.ts"
+import { formatBuildWords, parseBuilt, parseFound } from "../../../src/remote/build.ts"
 import { ContainerConfig } from "../../../src/schema/projects.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
 import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
@@ -20,7 +20,11 @@ const id = `sha256:${"a".repeat(64)}`
 const layer = `sha256:${"b".repeat(64)}`
 const answer = { stdout: "Step 1/2\nStep 2/2\n", stderr: `built ${id} linux/amd64 ["${layer}"]\n` }
 
-const worldOf = (config: object, answers: Readonly<Record<string, SshAnswer>> = { "building web": answer }) =>
+const worldOf = (
+  config: object,
+  answers: Readonly<Record<string, SshAnswer>> = { "building web": answer },
+  more = ""
+) =>
   Layer.mergeAll(
     memoryWorld({
       files: {
@@ -28,7 +32,7 @@ const worldOf = (config: object, answers: Readonly<Record<string, SshAnswer>> = 
           "services:",
           "  web:",
           "    build: { context: web, target: app, args: { TOKEN: \"a'b\", FOO-BAR: x, PATH: /evil } }",
-          ""
+          more
         ].join("\n"),
         [`${directory}/container.json`]: JSON.stringify(config),
         [`${directory}/web/Dockerfile`]: "FROM scratch AS app"
@@ -58,6 +62,24 @@ describe("findServerBuilders", () => {
       expect(yield* find({ build: { at: "2" } }, one)).toEqual([["web-2", false]])
       expect(yield* find({ build: { at: "1" } }, one)).toEqual([["web-1", true]])
       expect(yield* find({ serverId: "2", build: { at: "1" } }, one)).toEqual([["web-1", false]])
+    }))
+
+  it.effect("follows the choice of one build", () =>
+    Effect.gen(function*() {
+      const choose = (config: ContainerConfig, at: string) =>
+        findServerBuilders(directory, config, undefined, at).pipe(
+          Effect.map((builders) => builders.map(({ keeps, server }) => [server.name, keeps])),
+          Effect.provide(worldOf({}))
+        )
+      expect(yield* choose({ serverId: "1", build: { at: "target" } }, "here")).toEqual([])
+      expect(yield* choose({ serverId: "1" }, "target")).toEqual([["web-1", true]])
+      expect(yield* choose({ serverId: "1", build: { at: "1" } }, "web-2")).toEqual([["web-2", false]])
+      expect(yield* Effect.flip(choose({ build: { at: "1" } }, "wbe-1"))).toMatchObject({
+        status: 400,
+        message: expect.stringMatching(
+          /^projectPath "\/srv\/shop" is not built: at must be "here", "target" or a server: .*"wbe-1"/
+        )
+      })
     }))
 
   it.effect("names the field where there is no such server", () =>
@@ -92,6 +114,13 @@ describe("a build at a server", () => {
     })
     expect(parseBuilt(`built ${id} linux/arm64 null\nlost`)).toMatchObject({ _tag: "None" })
     expect(parseBuilt(`built ${id} linux/arm64 ["x"]`)).toMatchObject({ _tag: "None" })
+  })
+
+  it("finds images of earlier builds by their names", () => {
+    expect(parseFound(`berth/build:1-2 ${id} linux/arm64 ["${layer}"]\nsudo: hello\nberth/build:1-3 ${id}\n`)).toEqual([
+      { name: "berth/build:1-2", image: { id, platform: "linux/arm64", layers: [layer] } }
+    ])
+    expect(parseFound("")).toEqual([])
   })
 
   it.effect("needs no Docker here, and records what the target has built", () =>
@@ -148,6 +177,31 @@ describe("a build at a server", () => {
     }).pipe(Effect.provide(worldOf({ build: { at: "web-2" } }, {
       "building web": { code: 1, stdout: "Step 1/2\nno such stage\n" }
     }))))
+
+  const other = `sha256:${"c".repeat(64)}`
+  const tool = "  tool:\n    build: { context: web, target: tool }\n"
+  const asked = Effect.map(Effect.flatten(SshAsked), (all) => all.map(({ what }) => what))
+
+  it.effect("builds the section of one service, and keeps what the target has of the others", () =>
+    Effect.gen(function*() {
+      const named = Effect.gen(function*() {
+        const { archive } = yield* Effect.flatten(findBuiltArchive(directory, "1"))
+        const { images } = yield* Effect.flatten(Effect.map(readArchive(archive, []), Either.getRight))
+        return images.map(({ containerdId }) => Option.getOrThrow(containerdId))
+      })
+      const first = yield* build({ projectPath: directory, service: "web", at: "target" })
+      expect(first.images).toMatchObject([{ services: ["web"] }])
+      expect(first.output).toContain("No image of tool from an earlier build at \"web-1\"\n")
+      expect(yield* named).toEqual([id])
+      const second = yield* build({ projectPath: directory, service: "tool", at: "target", noCache: true })
+      expect(second.images).toMatchObject([{ services: ["tool"], id: other }])
+      expect(second.output).not.toContain("No image")
+      expect([...yield* named].sort()).toEqual([id, other])
+      expect(yield* asked).toEqual(["building web", "building tool"])
+    }).pipe(Effect.provide(worldOf({ serverId: "web-1" }, {
+      "building web": answer,
+      "building tool": { stderr: `built ${other} linux/amd64 null\n` }
+    }, tool))))
 
   it.effect("has no secrets", () =>
     Effect.gen(function*() {

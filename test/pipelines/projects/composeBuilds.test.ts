@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { formatDockerBuild } from "../../../src/pipelines/build/buildImages.ts"
 import { readComposeFile } from "../../../src/pipelines/projects/compose.ts"
-import { findBuildSections } from "../../../src/pipelines/projects/composeBuilds.ts"
+import { type BuildOptions, findBuildSections } from "../../../src/pipelines/projects/composeBuilds.ts"
 import { findComposeProjectName } from "../../../src/pipelines/projects/stackNames.ts"
 import { listPrograms, requireTrust } from "../../../src/pipelines/projects/trust.ts"
 import { CurrentCaller } from "../../../src/services/access/Caller.ts"
@@ -46,6 +46,42 @@ services:
     profiles: [debug]
   db: { image: postgres }
 `
+
+describe("the options of one build", () => {
+  const found = (options: BuildOptions) =>
+    findBuildSections(directory, undefined, options).pipe(Effect.provide(world(sharing)))
+
+  it.effect("choose the section of a service, whoever shares it", () =>
+    Effect.gen(function*() {
+      const { others, sections } = yield* found({ service: "worker" })
+      expect([sections, others].map((some) => some.map(({ services }) => services))).toEqual([
+        [["web", "worker"]],
+        [["other"]]
+      ])
+      for (const options of [{}, { service: null }]) {
+        expect(yield* found(options)).toMatchObject({ sections: [{}, {}], others: [] })
+      }
+    }))
+
+  it.effect("refuse a service without a section, by name", () =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(found({ service: "wrker" }))).toMatchObject({
+        status: 422,
+        message:
+          "/srv/shop/compose.yml: builds no service \"wrker\": it builds web, worker, other. Did you mean \"worker\"?"
+      })
+      // One without a build section, and one that is not started.
+      for (const service of ["db", "debug", ""]) expect((yield* Effect.flip(found({ service }))).status).toBe(422)
+    }))
+
+  it.effect("leave out the cache, and change no name of an image", () =>
+    Effect.gen(function*() {
+      const [usual, fresh] = [yield* found({}), yield* found({ noCache: true })]
+      expect(usual.sections.map(({ options }) => options)).toEqual([[], ["--target", "app"]])
+      expect(fresh.sections.map(({ options }) => options)).toEqual([["--no-cache"], ["--target", "app", "--no-cache"]])
+      expect(fresh.sections.map(({ digest }) => digest)).toEqual(usual.sections.map(({ digest }) => digest))
+    }))
+})
 
 const overBoth = `
 services:
