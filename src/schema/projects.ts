@@ -382,7 +382,7 @@ export const BuildRequest = Schema.Struct({
   projectPath,
   ...environmentField,
   build: BuildFirst,
-  at: Schema.optional(Schema.NullOr(Schema.NonEmptyString)).annotations({
+  at: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "Replaces build.at of container.json for this build: here, target, or a server by id or name."
   }),
   noCache: Schema.optional(Schema.NullOr(Schema.Boolean)).annotations({
