@@ -77,8 +77,8 @@ export const activateCommand = (
       ...source.names.map(({ name }) => name)
     ],
     stdin: [
-      ...expected === undefined ? [release] : [[...release, "check\tyes"], expected, [checkScript]],
-      [stagesScript]
+      ...expected === undefined ? [release] : [[...release, "check\tyes"], expected],
+      [...expected === undefined ? [] : [checkScript], stagesScript]
     ].map(buildManifestInput).join(""),
     sudo
   }

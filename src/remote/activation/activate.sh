@@ -6,8 +6,8 @@
 # First come COUNT image names to record, then GONE files to remove and BROUGHT files that the project has for compose,
 # then the ids of the archive's images and as many names for them. Stdin has the size in bytes and the text of the
 # release's manifest, and in the same form the text of stages.sh, as a command has to fit into one packet; then the image
-# data. With a `check` line in the manifest, two further parts stand before that text: what the plan expects of the
-# compose files, and the text of checkCompose.sh.
+# data. With a `check` line in the manifest, another part stands before that text, which begins with checkCompose.sh then:
+# what the plan expects of the compose files.
 # Prints a `step` line for load, backup (if the manifest has a `backup` line), beforeStart (if it has a `hook` line),
 # bridge and switch (if it has `bridge` lines), start, health, release and end. On failure, prints a `failed` line (step,
 # whether the previous version is restored, what ran before: nothing, running or unknown), followed by the output.
@@ -47,14 +47,12 @@ manifest=$part
 tab=$(printf '\t')
 # about KEY: prints the manifest's values for a key, one per line.
 about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
-# With a `check` line, what the plan was made of follows, and the functions that compare it: checkCompose.sh.
+# With a `check` line, what the plan was made of follows, and the functions that compare it begin the last part.
 checking=$(about check)
 check_warning=
 if [ -n "$checking" ]; then
   read_part
   check_expected=$part
-  read_part
-  eval "$part"
 fi
 read_part
 eval "$part"

@@ -34,8 +34,6 @@ check_warning=
 if [ -n "$checking" ]; then
 read_part
 check_expected=$part
-read_part
-eval "$part"
 fi
 read_part
 eval "$part"

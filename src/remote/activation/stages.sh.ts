@@ -93,18 +93,20 @@ printf '\\''%s\\n'\\'' "$stack_all" | sed -n '\\''s/^\\.	//p'\\''
 stack_names() {
 if [ -n "\${1:-}" ]; then printf '\\''%s\\n'\\'' "$1"
 else
-basename "\${stack_here:-$PWD}"
-(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
-fi | LC_ALL=C tr '\\''[:upper:]'\\'' '\\''[:lower:]'\\'' | LC_ALL=C tr -cd '\\''a-z0-9_\\n-'\\'' | sed -e p -e '\\''s/^[_-]*//'\\'' | LC_ALL=C sort -u
+stack_base=\${stack_here:-$PWD}
+stack_base=\${stack_base%/}
+printf '\\''%s\\n'\\'' "\${stack_base##*/}"
+(cd "\${stack_here:-.}" 2>/dev/null && stack_base=$(pwd -P) && printf '\\''%s\\n'\\'' "\${stack_base##*/}")
+fi | LC_ALL=C tr '\\''[:upper:]'\\'' '\\''[:lower:]'\\'' | LC_ALL=C sed -e '\\''s/[^a-z0-9_-]//g'\\'' -e p -e '\\''s/^[_-]*//'\\'' | LC_ALL=C sort -u
 }
 named_one_of() {
-awk -F '\\''\\t'\\'' -v names="$(printf '\\''%s\\n'\\'' "$1" | tr '\\''\\n'\\'' '\\'' '\\'')" '\\''
-BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+stack_is=$1 awk -F '\\''\\t'\\'' '\\''
+BEGIN { for (at = split(ENVIRON["stack_is"], all, "\\n"); at > 0; at--) if (all[at] != "") is[all[at]] = 1 }
 $1 in is { sub(/^[^\\t]*\\t/, ""); print }'\\''
 }
 foreign_among() {
-awk -F '\\''\\t'\\'' -v names="$(printf '\\''%s\\n'\\'' "$1" | tr '\\''\\n'\\'' '\\'' '\\'')" '\\''
-BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+stack_is=$1 awk -F '\\''\\t'\\'' '\\''
+BEGIN { for (at = split(ENVIRON["stack_is"], all, "\\n"); at > 0; at--) if (all[at] != "") is[all[at]] = 1 }
 $1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'\\''
 }
 stack_foreign() {
@@ -373,9 +375,9 @@ exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
-rm -rf "$staged" "$previous" .berth/context
-rm -f .berth/stack.before .berth/remount
+rm -rf "$staged" "$previous" .berth/context .berth/stack.before .berth/remount
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
+begin_note() { printf '' >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
 wait
 rm -rf "$staged" "$previous"
@@ -390,7 +392,7 @@ done
 for list in gone brought; do
 files_left=$1
 shift
-note "$list" </dev/null || exit 1
+begin_note "$list" || exit 1
 while [ "$files_left" -gt 0 ]; do
 printf '%s\\n' "$1" >>".berth/$list" || exit 1
 files_left=$((files_left - 1))
@@ -418,8 +420,8 @@ echo "$(pwd)/.berth/incoming has $files_there files where $files_staged were put
 give_up
 }
 printf '%s\\n' '#!/bin/sh' "$alone" "$functions" "$by_hand" | note restore.sh || give_up
-note running </dev/null || give_up
-note old </dev/null || give_up
+begin_note running || give_up
+begin_note old || give_up
 rm -f .berth/containers .berth/said
 came_to() { printf '%s\\t%s\\n' "$run" "$1" >.berth/outcome; }
 came_to begun || give_up
@@ -436,37 +438,50 @@ here=$(printf '%s\\n' "$here" | named_one_of "$(cat .berth/called)")
 }
 surveyed_here() { printf '%s\\n' "$listed" | sed -n "s/^\\.$tab//p"; }
 new_names() {
-if printf '%s\\n' "$manifest" | grep -q "^called$tab"; then stack_names "$(about called)"
+called_is=$(printf '%s\\n' "$manifest" | sed -n "s/^called$tab/=/p")
+if [ -n "$called_is" ]; then stack_names "\${called_is#=}"
 else
-{ about project; surveyed_here | cut -f 1; } | grep . || stack_names
-fi | sort -u
+{ about project; surveyed_here | cut -f 1; } | grep . | sort -u | grep . || stack_names
+fi
 }
 list_orphans() {
-[ "$(about orphans)" != keep ] && [ -n "$(about service)" ] || return 0
-{ about service | cut -f 2-; echo /; printf '%s\\n' "$called"; echo /; surveyed_here; } | awk -F '\\t' '
+services=$(about service)
+[ -n "$services" ] && [ "$(about orphans)" != keep ] || return 0
+{ printf '%s\\n' "$services" | cut -f 2-; echo /; printf '%s\\n' "$called"; echo /; surveyed_here; } | awk -F '\\t' '
 $0 == "/" { part++; next }
 part == 0 { service[$0] = 1; next }
 part == 1 { name[$0] = 1; next }
 $5 != "True" && $1 in name && !($4 in service) { print $3 "\\t" $4 }'
 }
+note_running() {
+as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' "$@" 2>/dev/null </dev/null |
+sed '/^$/d' | note running
+}
 survey() {
 listed=$(stack_places "{{.Label \\"com.docker.compose.project\\"}}$tab{{.Names}}$tab{{.ID}}$tab{{.Label \\"com.docker.compose.service\\"}}$tab{{.Label \\"com.docker.compose.oneoff\\"}}" -a) || return 1
+old=$(surveyed_here | cut -f 3)
+asking=
+if [ -n "$old" ]; then
+note_running $old &
+asking=$!
+fi
 called=$(new_names)
 printf '%s\\n' "$called" | note called || return 1
 surveyed_here | awk -F '\\t' '{ print $3 "\\t" $1 "\\t" $4 }' | note owned && list_orphans | note orphans || return 1
-old=$(cut -f 1 .berth/owned)
 strangers=$(printf '%s\\n' "$listed" | foreign_among "$called")
-[ -n "$old" ] || [ -n "$strangers" ] || [ -z "$old_file" ] || old=$(containers "$old_file")
+if [ -z "$old$strangers" ] && [ -n "$old_file" ]; then
+old=$(containers "$old_file")
+[ -z "$old" ] || note_running $old || return 1
+fi
 printf '%s\\n' "$old" | note old || return 1
-[ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
-sed '/^$/d' | note running || return 1
 surveyed_here | cut -f 1 | grep -qxF -e "$called" || as_root docker network ls -q --no-trunc </dev/null | note networks || return 1
+[ -z "$asking" ] || wait "$asking" || return 1
 { printf '%s\\n' "$strangers"; echo surveyed; } | sed '/^$/d' | note foreign
 }
 old_file=$(stack_file "$compose_file")
 rm -f .berth/foreign .berth/owned .berth/orphans .berth/networks .berth/called
 before=
-survey </dev/null >.berth/surveyed 2>&1 &
+(survey; code=$?; wait; exit "$code") </dev/null >.berth/surveyed 2>&1 &
 surveying=$!
 wait "$naming" || give_up
 [ -z "$listing" ] || wait "$listing"

@@ -93,18 +93,20 @@ printf '%s\\n' "$stack_all" | sed -n 's/^\\.	//p'
 stack_names() {
 if [ -n "\${1:-}" ]; then printf '%s\\n' "$1"
 else
-basename "\${stack_here:-$PWD}"
-(cd "\${stack_here:-.}" 2>/dev/null && basename "$(pwd -P)")
-fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C tr -cd 'a-z0-9_\\n-' | sed -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
+stack_base=\${stack_here:-$PWD}
+stack_base=\${stack_base%/}
+printf '%s\\n' "\${stack_base##*/}"
+(cd "\${stack_here:-.}" 2>/dev/null && stack_base=$(pwd -P) && printf '%s\\n' "\${stack_base##*/}")
+fi | LC_ALL=C tr '[:upper:]' '[:lower:]' | LC_ALL=C sed -e 's/[^a-z0-9_-]//g' -e p -e 's/^[_-]*//' | LC_ALL=C sort -u
 }
 named_one_of() {
-awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
-BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+stack_is=$1 awk -F '\\t' '
+BEGIN { for (at = split(ENVIRON["stack_is"], all, "\\n"); at > 0; at--) if (all[at] != "") is[all[at]] = 1 }
 $1 in is { sub(/^[^\\t]*\\t/, ""); print }'
 }
 foreign_among() {
-awk -F '\\t' -v names="$(printf '%s\\n' "$1" | tr '\\n' ' ')" '
-BEGIN { for (at = split(names, all, " "); at > 0; at--) is[all[at]] = 1 }
+stack_is=$1 awk -F '\\t' '
+BEGIN { for (at = split(ENVIRON["stack_is"], all, "\\n"); at > 0; at--) if (all[at] != "") is[all[at]] = 1 }
 $1 != "." && $1 != "" && $2 in is { print $1 "\\t" $3 "\\t" $2 }'
 }
 stack_foreign() {
