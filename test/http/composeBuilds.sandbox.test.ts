@@ -1,9 +1,11 @@
+import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeImageArchive } from "../../src/sandbox/projects.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { runCli } from "../fixtures/programs/cli.ts"
 import { startService } from "../fixtures/programs/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
@@ -16,7 +18,7 @@ echo "$*" >>calls
 case $1 in
   version) echo 28.2.2 ;;
   build) [ ! -e refuses ] || { echo "no such stage: app"; exit 3; }; echo "Step 1/1" ;;
-  image) echo "sha256:$(printf %064d 1) linux/amd64" ;;
+  image) [ "$(cat lost 2>/dev/null)" != "$6" ] || exit 1; echo "sha256:$(printf %064d 1) linux/amd64" ;;
   save) cp archive.tar "$3" ;;
 esac
 `
@@ -58,7 +60,7 @@ const service = Effect.gen(function*() {
 describe.skipIf(process.platform === "win32")("builds of a compose file over HTTP", () => {
   it.scopedLive("build each section once, and the deploy after them sends the image", () =>
     Effect.gen(function*() {
-      const { calls, programs, projectPath, put, request } = yield* service
+      const { calls, programs, projectPath, put, request, url } = yield* service
       const before = yield* must(() => readdir(projectPath, { recursive: true }))
       const place = { projectPath, serverId: "sandbox", remotePath: "~/containers/built" }
       yield* put("refuses", "")
@@ -132,5 +134,20 @@ describe.skipIf(process.platform === "win32")("builds of a compose file over HTT
       })
       expect(yield* request("POST", "/api/container/plan", place)).toMatchObject({ body: { bytesToSend: 0 } })
       expect(yield* must(() => readdir(projectPath, { recursive: true }))).toEqual(before)
-    }))
+
+      // Images of the other sections are saved again, as long as Docker has them.
+      const compose = yield* must(() => readFile(join(projectPath, "compose.yml"), "utf8"))
+      yield* must(() => writeFile(join(projectPath, "compose.yml"), `${compose}  tool: { build: app }\n`))
+      const options = ["build", projectPath, "--service", "tool", "--no-cache", "--at", "here"]
+      const lacking = "No image of web, worker from an earlier build here: build it too, unless the server has it"
+      const kept = yield* runCli({ url }, options)
+      expect(kept.code).toBe(0)
+      expect(kept.err).not.toContain("No image")
+      expect((yield* calls).findLast((call) => call.startsWith("build "))).toMatch(/ --no-cache -- .*\/app$/)
+      expect((yield* calls).at(-1)).toMatch(/^save .* -- berth\/build:\S+ berth\/build:\S+$/)
+      expect((yield* calls).at(-1)).toContain(name)
+      yield* put("lost", name)
+      expect((yield* runCli({ url }, options)).err).toContain(lacking)
+      expect((yield* calls).at(-1)).toMatch(/^save .* -- berth\/build:\S+$/)
+    }).pipe(Effect.provide(NodeContext.layer)))
 })

@@ -33,11 +33,11 @@ import { listConfiguredPlaces } from "../projects/files.ts"
 import { describeDockerRefusal } from "../servers/servers.ts"
 import {
   buildOutputLimit,
-  describeUnbuilt,
   DockerRefused,
   formatDockerBuild,
   saveImages,
   shownEnd,
+  tellUnbuilt,
   toFailedBuild
 } from "./buildImages.ts"
 
@@ -238,7 +238,7 @@ export const buildAtServer = Effect.fn("build.buildAtServer")(function*(
   directory: string,
   environment: string | null | undefined,
   { keeps, server }: ServerBuilder,
-  options: BuildOptions = {}
+  options: BuildOptions
 ) {
   const timeout = yield* (yield* Settings).get("build.timeout")
   const { config, others, sections } = yield* findBuildSections(directory, environment, options)
@@ -264,13 +264,12 @@ export const buildAtServer = Effect.fn("build.buildAtServer")(function*(
         fetchImages({ server, timeout }, all)
       )
     }
-    const unbuilt = others.filter((section) => !all.some(({ name }) => name === formatBuiltName(key, section)))
+    const unbuilt = others.filter((section) => !earlier.some(({ name }) => name === formatBuiltName(key, section)))
+    const told = yield* tellUnbuilt(unbuilt, `at "${server.name}"`)
     return {
       images: images.map(({ image: { id, platform }, section: { services } }) => ({ services, id, platform })),
       exitCode: 0,
-      output: yield* shownEnd(
-        images.map((image) => image.output).join("") + describeUnbuilt(unbuilt, `at "${server.name}"`)
-      )
+      output: yield* shownEnd(images.map((image) => image.output).join("") + told)
     }
   })
   return yield* Effect.catchTag(built, "DockerRefused", toFailedBuild)

@@ -123,7 +123,10 @@ const writeBuildFiles = (section: BuildSection, secrets: ReadonlyArray<readonly 
     } satisfies BuildFiles
   })
 
-/** Id and platform of an image of the Docker here. */
+const inspectFormat = "{{.Id}} {{.Os}}/{{.Architecture}}"
+const inspected = /^(sha256:[0-9a-f]{64}) ([a-z0-9]+\/[a-z0-9]+)$/m
+
+/** Id and platform of an image of the Docker here; an empty id where Docker prints something else. */
 const inspectImage = (name: string, cwd: string) =>
   Effect.map(
     runDocker(["image", "inspect", "--format", inspectFormat, "--", name], { cwd, timeout: brief }),
@@ -133,12 +136,15 @@ const inspectImage = (name: string, cwd: string) =>
     }
   )
 
-/** Tells which sections have no image of an earlier build, so that a deploy may lack it. */
-export const describeUnbuilt = (sections: ReadonlyArray<BuildSection>, place: string): string =>
-  sections.map(({ services }) => `No image of ${services.join(", ")} from an earlier build ${place}\n`).join("")
-
-const inspectFormat = "{{.Id}} {{.Os}}/{{.Architecture}}"
-const inspected = /^(sha256:[0-9a-f]{64}) ([a-z0-9]+\/[a-z0-9]+)$/m
+/** Tells in the output of the run which sections have no image of an earlier build. Returns what it has told. */
+export const tellUnbuilt = (sections: ReadonlyArray<BuildSection>, place: string) =>
+  Effect.gen(function*() {
+    const told = sections.map(({ services }) =>
+      `No image of ${services.join(", ")} from an earlier build ${place}: build it too, unless the server has it\n`
+    ).join("")
+    yield* (yield* emitOutput("stdout")).emit(told)
+    return told
+  })
 
 /** Saves images into the kept archive unless it holds them already. */
 export const saveImages = <E, R>(
@@ -211,7 +217,7 @@ const readSecrets = (directory: string, names: ReadonlyArray<string>) =>
 export const buildImages = Effect.fn("build.buildImages")(function*(
   directory: string,
   environment: string | null | undefined,
-  options: BuildOptions = {}
+  options: BuildOptions
 ) {
   const timeout = yield* (yield* Settings).get("build.timeout")
   const { config, others, sections } = yield* findBuildSections(directory, environment, options)
@@ -238,10 +244,10 @@ export const buildImages = Effect.fn("build.buildImages")(function*(
       }).pipe(Effect.scoped), { concurrency: config.build?.parallel ?? 1 })
     const [unbuilt, kept] = yield* Effect.partition(others, (section) => {
       const name = formatBuiltName(key, section)
-      return Effect.mapBoth(inspectImage(name, directory), {
-        onFailure: () => section,
-        onSuccess: ({ id }) => ({ name, id })
-      })
+      return inspectImage(name, directory).pipe(
+        Effect.filterOrFail(({ id }) => id !== ""),
+        Effect.mapBoth({ onFailure: () => section, onSuccess: ({ id }) => ({ name, id }) })
+      )
     })
     const saved = new Map([...images, ...kept].map(({ id, name }) => [name, id]))
     yield* saveImages(
@@ -249,7 +255,7 @@ export const buildImages = Effect.fn("build.buildImages")(function*(
       saved,
       (file) => runDocker(["save", "--output", file, "--", ...saved.keys()], { cwd: directory, timeout })
     )
-    const output = images.map((image) => image.output).join("") + describeUnbuilt(unbuilt, "here")
+    const output = images.map((image) => image.output).join("") + (yield* tellUnbuilt(unbuilt, "here"))
     return { images: images.map(({ image }) => image), exitCode: 0, output: yield* shownEnd(output) }
   })
   return yield* Effect.catchTag(built, "DockerRefused", toFailedBuild)

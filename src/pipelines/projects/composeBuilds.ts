@@ -222,14 +222,15 @@ export const findBuildSections = Effect.fn("findBuildSections")(function*(
   const config = yield* readProjectConfig(directory, environment)
   const compose = yield* readComposeFile(directory, config)
   const all = yield* readBuildSections(directory, compose, config)
-  const isWanted = ({ services }: BuildSection) =>
-    service === undefined || service === null || services.includes(service)
-  const [others, wanted] = Array.partition(all, isWanted)
-  if (service !== undefined && service !== null && wanted.length === 0) {
+  const [others, wanted] = Array.partition(
+    all,
+    ({ services }) => Predicate.isNullable(service) || services.includes(service)
+  )
+  if (Predicate.isNotNullable(service) && wanted.length === 0) {
     const known = all.flatMap(({ services }) => services)
-    const reason = `builds no service ${quoteInput(service)}: ${
-      known.length === 0 ? "it builds none" : `it builds ${known.map((name) => cut(name)).join(", ")}`
-    }.${suggestNearest(service, known)}`
+    const reason = `builds no service ${quoteInput(service)}: it builds ${cut(known.join(", ")) || "none"}.${
+      suggestNearest(service, known)
+    }`
     return yield* new ProjectFileInvalid({ file: (yield* Path.Path).join(directory, compose.fileName), reason })
   }
   const sections = noCache !== true ? wanted : wanted.map((section) => ({

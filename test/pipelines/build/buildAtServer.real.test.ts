@@ -201,7 +201,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 * patience }, (
         const compose = yield* must(() => readFile(join(directory, "compose.yml"), "utf8"))
         yield* write("compose.yml", compose + tool)
         const without = yield* build({ projectPath: directory, service: "tool", noCache: true })
-        expect(without.output).toMatch(/No image of web from an earlier build at "Builder"\n$/)
+        expect(without.output).toMatch(/No image of web from an earlier build at "Builder": build it too/)
         expect(without.output).not.toContain("Using cache")
         yield* build({ projectPath: directory, service: "web" })
         const beside = yield* build({ projectPath: directory, service: "tool" })

@@ -191,7 +191,7 @@ describe("a build at a server", () => {
       })
       const first = yield* build({ projectPath: directory, service: "web", at: "target" })
       expect(first.images).toMatchObject([{ services: ["web"] }])
-      expect(first.output).toContain("No image of tool from an earlier build at \"web-1\"\n")
+      expect(first.output).toContain("No image of tool from an earlier build at \"web-1\": build it too, unless")
       expect(yield* named).toEqual([id])
       const second = yield* build({ projectPath: directory, service: "tool", at: "target", noCache: true })
       expect(second.images).toMatchObject([{ services: ["tool"], id: other }])
