@@ -1,11 +1,16 @@
 import { Option } from "effect"
-import type { Backup, BackupTrigger, BackupVerified } from "../schema/backups.ts"
+import { type Backup, type BackupTrigger, type BackupVerified, isBackupItemName } from "../schema/backups.ts"
 import { makeLineLimit, type RemoteCommand } from "../services/ssh/Ssh.ts"
 import { script as backupScript } from "./backups/backup.sh.ts"
+import { script as keepCopyScript } from "./backups/keepCopy.sh.ts"
 import { script as listScript } from "./backups/listBackups.sh.ts"
+import { script as listCopiesScript } from "./backups/listCopies.sh.ts"
+import { script as markCopiesScript } from "./backups/markCopies.sh.ts"
 import { script as mountsScript } from "./backups/mounts.sh.ts"
+import { script as readCopyScript } from "./backups/readCopy.sh.ts"
 import { script as restoreScript } from "./backups/restore.sh.ts"
 import { script as verifyScript } from "./backups/verifyBackup.sh.ts"
+import { script as writeCopyScript } from "./backups/writeCopy.sh.ts"
 
 /** Item of a backup as the server's script reads it. */
 export interface PlannedItem {
@@ -112,7 +117,9 @@ export const listBackupsCommand = (remotePath: string): RemoteCommand => ({
 })
 
 /** A backup as its server describes it. */
-export interface RemoteBackup extends Backup {
+export interface RemoteBackup extends Omit<Backup, "onServer"> {
+  /** Lines of its manifest, without those about its copies. */
+  readonly manifest: ReadonlyArray<string>
   /** Its items as they were declared, as JSON; empty if unknown. */
   readonly definition: string
   readonly seconds: ReadonlyMap<string, number>
@@ -134,18 +141,25 @@ const triggers: ReadonlyArray<string> = ["deploy", "request", "schedule", "resto
 >
 const isTrigger = (text: string): text is BackupTrigger => triggers.includes(text)
 
-const toBackup = (id: string, lines: ReadonlyArray<string>): RemoteBackup => {
+const aboutCopy = /^(?:copy\t|end$)/
+
+/** Parses the manifest of a backup. */
+export const parseManifest = (id: string, lines: ReadonlyArray<string>): RemoteBackup => {
   const rows = lines.map((line) => line.split("\t"))
   const of = (key: string) => rows.flatMap(([label, ...rest]) => label === key ? [rest] : [])
   const value = (key: string) => of(key)[0]?.join("\t") ?? ""
   const trigger = value("trigger")
   return {
     id,
+    manifest: lines.filter((line) => line !== "" && !aboutCopy.test(line)),
     release: value("release") === "" ? null : value("release"),
     takenAt: value("at"),
     by: value("by"),
     trigger: isTrigger(trigger) ? trigger : "request",
-    items: of("data").map(([name = "", , bytes, sha256 = ""]) => ({ name, bytes: Number(bytes) || 0, sha256 })),
+    items: of("data").flatMap(([name = "", , bytes, sha256 = ""]) =>
+      // A name becomes part of a path.
+      isBackupItemName(name) ? [{ name, bytes: Number(bytes) || 0, sha256 }] : []
+    ),
     copies: of("copy").map(([to = "", state]) => ({ to, verified: state === "verified" })),
     definition: value("definition"),
     seconds: new Map(of("data").map(([name = "", , , , seconds]) => [name, Number(seconds) || 0])),
@@ -153,33 +167,51 @@ const toBackup = (id: string, lines: ReadonlyArray<string>): RemoteBackup => {
   }
 }
 
-/** Parses the answer of `listBackupsCommand`. */
-export const parseBackups = (output: string): RemoteBackups => {
+/** Splits a list of manifests, each after a line with its name, from what follows. */
+const parseManifests = (output: string, head: RegExp) => {
   const lines = output.split("\n")
   const rest = lines.indexOf("rest")
-  const found: Array<{ readonly id: string; readonly lines: Array<string> }> = []
-  for (const line of lines.slice(0, rest < 0 ? lines.length : rest)) {
-    const [, id] = /^backup\t(\d+)$/.exec(line) ?? []
-    if (id === undefined) found.at(-1)?.lines.push(line)
-    else found.push({ id, lines: [] })
+  const end = rest < 0 ? lines.length : rest
+  const manifests: Array<{ readonly name: string; readonly lines: Array<string> }> = []
+  for (const line of lines.slice(0, end)) {
+    const [, name] = head.exec(line) ?? []
+    if (name === undefined) manifests.at(-1)?.lines.push(line)
+    else manifests.push({ name, lines: [] })
   }
-  const rows = lines.slice(rest < 0 ? lines.length : rest).map((line) => line.split("\t"))
+  const rows = lines.slice(end).map((line) => line.split("\t"))
   const free = rows.find(([label]) => label === "free")?.[1]
   return {
-    backups: found.map(({ id, lines }) => toBackup(id, lines)).toSorted((one, other) =>
+    manifests,
+    rows,
+    freeKiB: free === undefined || !/^\d+$/.test(free) ? Number.POSITIVE_INFINITY : Number(free)
+  }
+}
+
+/** Parses the answer of `listBackupsCommand`. */
+export const parseBackups = (output: string): RemoteBackups => {
+  const { freeKiB, manifests, rows } = parseManifests(output, /^backup\t(\d+)$/)
+  return {
+    backups: manifests.map(({ lines, name }) => parseManifest(name, lines)).toSorted((one, other) =>
       Number(other.id) - Number(one.id)
     ),
     releases: rows.flatMap(([label, id = "", at = ""]) => label === "release" ? [{ id, at }] : []),
-    freeKiB: free === undefined || !/^\d+$/.test(free) ? Number.POSITIVE_INFINITY : Number(free),
+    freeKiB,
     stopped: rows.flatMap(([label, service = ""]) => label === "stopped" ? [service] : [])
   }
 }
 
-/** Compares the files of a backup with their hashes. */
-export const verifyBackupCommand = (remotePath: string, id: string): RemoteCommand => ({
-  what: `reading backup ${id}`,
+/** Directory of the backups of a stack. */
+export const locateBackups = (remotePath: string): string => `${remotePath}/.berth/backups`
+
+/** File of an item in the directory of its backup. */
+export const nameItemFile = (item: string): string => `${item}.gz`
+
+/** Compares the files of a backup, or of a copy, with their hashes. */
+export const verifyBackupCommand = (root: string, name: string, items: Backup["items"]): RemoteCommand => ({
+  what: `reading backup ${name}`,
   script: verifyScript,
-  args: [remotePath, id],
+  args: [root, name],
+  stdin: items.map(({ bytes, name, sha256 }) => `${[name, nameItemFile(name), bytes, sha256].join("\t")}\n`).join(""),
   sudo: false
 })
 
@@ -194,6 +226,51 @@ export const parseVerified = (output: string): BackupVerified => {
   })
   return { whole: items.length > 0 && items.every(({ state }) => state === "whole"), items }
 }
+
+const copyCommand = (what: string, script: string, ...args: ReadonlyArray<string>): RemoteCommand => ({
+  what,
+  script,
+  args,
+  sudo: false
+})
+
+/** Lists the copies in a directory of a server. */
+export const listCopiesCommand = (root: string): RemoteCommand => ({
+  ...copyCommand("listing the copies of backups", listCopiesScript, root),
+  limit: makeLineLimit(16, 200_000)
+})
+
+/** Parses the answer of `listCopiesCommand`: names and manifests, and the KiB that are free there. */
+export const parseCopies = (output: string) => {
+  const { freeKiB, manifests } = parseManifests(output, /^copy\t(\d+-\d{8}T\d{6}Z)$/)
+  return { manifests, freeKiB }
+}
+
+/** Prints a file of a backup, or of a copy. */
+export const readCopyCommand = (root: string, name: string, file: string): RemoteCommand =>
+  copyCommand(`reading ${file} of backup ${name}`, readCopyScript, root, name, file)
+
+/** Stores its input as a file of a copy, which is listed once it has its manifest. */
+export const writeCopyCommand = (root: string, name: string, file: string): RemoteCommand =>
+  copyCommand(`writing ${file} of backup ${name}`, writeCopyScript, root, name, file)
+
+/** Lists a copy whose files are written, and removes those that are outdated. */
+export const keepCopyCommand = (
+  root: string,
+  name: string,
+  manifest: ReadonlyArray<string>,
+  outdated: ReadonlyArray<string>
+): RemoteCommand => ({
+  ...copyCommand(`keeping the copy of backup ${name}`, keepCopyScript, root, name, ...outdated),
+  stdin: [...manifest, "end", ""].join("\n")
+})
+
+/** Notes the copies of a backup in its manifest. */
+export const markCopiesCommand = (remotePath: string, id: string, copies: Backup["copies"]): RemoteCommand => ({
+  ...copyCommand(`noting the copies of backup ${id}`, markCopiesScript, remotePath, id),
+  stdin: copies.map(({ to, verified }) => `copy\t${to.replaceAll(controls, " ")}\t${verified ? "verified" : "failed"}`)
+    .join("\n")
+})
 
 /** Lists the running services of a stack with the volumes that they mount. */
 export const mountsCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({

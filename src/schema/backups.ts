@@ -1,6 +1,7 @@
 import { Duration, Schema } from "effect"
 import { describeMovedFacts, DurationText, HookCommand, PlanHash } from "./basics.ts"
 import { confirmField, plannedEnvironment, stackPlace } from "./environments.ts"
+import { RemotePath } from "./servers.ts"
 import { field, flag, number, strictBody, text, textOrNull, texts } from "./validation.ts"
 import { appendSentence, cut, formatBytes, quoteInput } from "./words.ts"
 
@@ -14,6 +15,8 @@ const BackupItemName = Schema.String.pipe(
     message: () => "must be a name of up to 63 letters, digits, hyphens and underscores"
   })
 )
+
+export const isBackupItemName = Schema.is(BackupItemName)
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 /** Name of a service or a volume, as compose allows it. */
@@ -65,6 +68,27 @@ const BackupInterval = DurationText.pipe(
   )
 )
 
+const copyFields = "needs to: here, or to: server with server and path, or to: restic with repository"
+
+/** Place outside of a stack's server that gets a copy of each backup. */
+const BackupCopy = Schema.Struct({
+  to: Schema.Literal("here", "server", "restic").annotations({ message: () => copyFields }),
+  server: optional(Schema.NonEmptyTrimmedString),
+  path: optional(RemotePath),
+  repository: optional(Schema.NonEmptyTrimmedString)
+}).pipe(
+  Schema.filter(({ path, repository, server, to }) => {
+    const given = [server, path, repository].map((value) => value === undefined || value === null ? "0" : "1").join("")
+    return given === { here: "000", server: "110", restic: "001" }[to] || copyFields
+  })
+)
+export interface BackupCopy extends Schema.Schema.Type<typeof BackupCopy> {}
+
+/** Name of a copy's place: `here`, `restic`, or that of the server. */
+export const nameCopyPlace = ({ server, to }: BackupCopy): string => server ?? to
+
+const mostCopies = 5
+
 /** `backups` of `container.json`. */
 export const BackupConfig = Schema.Struct({
   beforeDeploy: optional(Schema.Boolean),
@@ -74,6 +98,14 @@ export const BackupConfig = Schema.Struct({
     })
   ),
   every: optional(BackupInterval),
+  copies: optional(
+    Schema.Array(BackupCopy).pipe(
+      Schema.maxItems(mostCopies),
+      Schema.filter((copies) =>
+        new Set(copies.map(nameCopyPlace)).size === copies.length || "must not name a place twice"
+      )
+    )
+  ),
   items: Schema.Record({ key: BackupItemName, value: BackupItem }).pipe(
     Schema.filter((items) => {
       const count = Object.keys(items).length
@@ -111,13 +143,19 @@ export const Backup = Schema.Struct({
     verified: flag("True if it was compared by hash at its place.")
   })).annotations({
     description: "Copies elsewhere, and whether each was compared by hash at its place."
-  })
+  }),
+  onServer: flag("True while its server has it; false where only copies of it are left.")
 }).annotations({ identifier: "Backup" })
 export interface Backup extends Schema.Schema.Type<typeof Backup> {}
 
+/** Describes where a backup is: `server, here, vault (failed)`. */
+export const describeBackupPlaces = ({ copies, onServer }: Pick<Backup, "copies" | "onServer">): string =>
+  [...onServer ? ["server"] : [], ...copies.map(({ to, verified }) => verified ? to : `${to} (failed)`)].join(", ")
+
 /** Backups of a stack, newest first. */
 export const Backups = Schema.Struct({
-  backups: Schema.Array(Backup).annotations({ description: "The backups, newest first." })
+  backups: Schema.Array(Backup).annotations({ description: "The backups, newest first." }),
+  warnings: texts("Places of copies that could not be read.")
 }).annotations({ identifier: "Backups" })
 
 /** Item that a deploy or a rollback backs up before it replaces anything. */
@@ -217,7 +255,7 @@ export interface RestoreResult extends Schema.Schema.Type<typeof RestoreResult> 
 
 /** A backup or a restore failed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
-  program: Schema.Literal("Backup", "Restore"),
+  program: Schema.Literal("Backup", "Copy", "Restore"),
   remotePath: Schema.String,
   server: Schema.String,
   reason: Schema.String,
@@ -250,12 +288,18 @@ export class BackupNotFound extends Schema.TaggedError<BackupNotFound>()("Backup
   what: Schema.Literal("backup", "item"),
   wanted: Schema.String,
   place: Schema.String,
-  known: Schema.Array(Schema.String)
+  known: Schema.Array(Schema.String),
+  /** Places of copies that could not be read, as sentences. */
+  unread: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
 }) {
   readonly status = 404
   override get message() {
     const known = this.known.length === 0 ? "There are none" : `Known: ${this.known.slice(0, mostNamed).join(", ")}`
-    return `There is no ${this.what} ${quoteInput(this.wanted)} in ${cut(this.place)}. ${known}. Nothing was changed`
+    const unread = this.unread.map((sentence) => `. ${sentence}`).join("")
+    return `There is no ${this.what} ${quoteInput(this.wanted)} in ${
+      cut(this.place)
+    }. ${known}${unread}. Nothing was ` +
+      "changed"
   }
 }
 

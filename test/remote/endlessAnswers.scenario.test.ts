@@ -132,7 +132,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   stackCommand: stackCommand("look", path, false),
   statsCommand: statsCommand(false),
   uploadCommand: uploadCommand(path, "a", "644"),
-  verifyBackupCommand: verifyBackupCommand(path, "1"),
+  verifyBackupCommand: verifyBackupCommand(path, "1", []),
   writeProxyFile: { ...writeProxyFile("/proxy.yml", buildStagedNames("x")), sudo: false }
 }
 /** Every command whose lines are read while it runs. */

@@ -74,7 +74,8 @@ describe("a report of a plan", () => {
           by: "ann",
           trigger: "deploy",
           items: [],
-          copies: []
+          copies: [],
+          onServer: true
         },
         stops: [],
         items: [{ name: "database", bytes: 2048, sha256: "" }],

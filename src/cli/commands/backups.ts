@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { describeBackupPlaces } from "../../schema/backups.ts"
 import { formatBytes } from "../../schema/words.ts"
 import { defineServiceCommand, showAnswer, yes } from "../options.ts"
 import { confirmChange, escapeInline, exitCodes, Failed, formatTable, Screen, Usage } from "../output.ts"
@@ -24,7 +25,8 @@ const backupCommand = defineServiceCommand(
     name: "backup",
     summary: "Back up the databases and volumes of a project, as its container.json names them.",
     details:
-      "Everything stays on the server. Services that are stopped for a copy are started again by the server itself.",
+      "It stays on the server, and is copied to the places that container.json names. Services that are stopped meanwhile " +
+      "are started again by the server itself.",
     examples: ["berth backup hello", "berth backup hello database"]
   },
   {
@@ -49,7 +51,7 @@ const backupsCommand = defineServiceCommand(
     name: "backups",
     summary: "List the backups of a project, or verify one.",
     details:
-      "With --verify it reads a backup on its server, compares every byte with its hash, and ends with 2 when one differs.",
+      "PLACES names those of its copies beside the server. With --verify it reads a backup on its server, compares every byte with its hash, and ends with 2 when one differs.",
     examples: ["berth backups hello", "berth backups hello 12 --verify"]
   },
   {
@@ -79,26 +81,31 @@ const backupsCommand = defineServiceCommand(
     return yield* showAnswer(
       input,
       (api) => api.listBackups({ path: { id: serverId }, urlParams: { remotePath } }),
-      ({ backups }) => {
+      ({ backups, warnings }) => {
         const shown = backups.filter(({ id }) => Option.getOrElse(input.backup, () => id) === id)
         if (shown.length === 0 && backups.length > 0) {
           const known = backups.map(({ id }) => id).join(", ")
           return new Failed({ message: `There is no such backup. Known: ${known}` })
         }
-        return shown.length === 0
+        const table = shown.length === 0
           ? say("No backup: berth backup takes one.")
           : print(formatTable(
-            ["BACKUP", "AT", "RELEASE", "BY", "FOR", "ITEMS"],
-            shown.map(({ by, id, items, release, takenAt, trigger }) => [
+            ["BACKUP", "AT", "RELEASE", "BY", "FOR", "ITEMS", "PLACES"],
+            shown.map(({ by, copies, id, items, onServer, release, takenAt, trigger }) => [
               id,
               takenAt,
               release ?? "",
               by,
               trigger,
-              items.map(({ bytes, name }) => `${name} ${formatBytes(bytes)}`).join(", ")
+              items.map(({ bytes, name }) => `${name} ${formatBytes(bytes)}`).join(", "),
+              describeBackupPlaces({ copies, onServer })
             ]),
             out
           ))
+        return Effect.zipRight(
+          table,
+          Effect.forEach(warnings, (warning) => say(escapeInline(warning)), { discard: true })
+        )
       }
     )
   })

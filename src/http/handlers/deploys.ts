@@ -71,10 +71,9 @@ export const BackupsHandlers = HttpApiBuilder.group(BerthApi, "backups", (handle
   handlers
     .handle("listBackups", ({ path, urlParams }) =>
       orApiError(loadOnUse(loadBackups, ({ listBackups }) =>
-        Effect.map(listBackups(path.id, urlParams.remotePath), (backups) => ({ backups })))))
+        listBackups(path.id, urlParams.remotePath))))
     .handle("backup", ({ payload }) =>
-      orApiError(loadOnUse(loadBackups, ({ backup }) =>
-        backup(payload))))
+      orApiError(loadOnUse(loadBackups, ({ backup }) => backup(payload))))
     .handle("verifyBackup", ({ payload }) =>
       orApiError(loadOnUse(loadBackups, ({ verifyBackup }) =>
         verifyBackup(payload))))

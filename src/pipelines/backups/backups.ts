@@ -5,6 +5,7 @@ import {
   formatBackupNotes,
   formatBackupPlan,
   listBackupsCommand,
+  locateBackups,
   parseBackups,
   parseTaken,
   parseVerified,
@@ -18,10 +19,12 @@ import { abortActivation, continueActivation } from "../../remote/bridge.ts"
 import {
   type Backup,
   type BackupConfig,
+  type BackupCopy,
   BackupFailed,
   BackupNotFound,
   type BackupRequest,
   BackupResult,
+  type Backups,
   type BackupTrigger,
   type BackupVerified,
   NothingToBackUp,
@@ -38,7 +41,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
 import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
 import { stateUnknown } from "../activation/activate.ts"
@@ -52,6 +55,7 @@ import {
   toRecordedRequest
 } from "../projects/places.ts"
 import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
+import { type CopiedBackup, copyBackup, findCopies, readCopies } from "./copies.ts"
 import { defaultKeep, describeSource, parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Dumps and copies print nothing until they are done; a dead connection is noticed by itself. */
@@ -65,23 +69,37 @@ export const readBackups = (
   Effect.map(execute(server, listBackupsCommand(remotePath)), ({ stdout }) => parseBackups(stdout))
 
 /** A backup as callers see it. */
-export const toBackup = ({ by, copies, id, items, release, takenAt, trigger }: RemoteBackup): Backup => ({
+export const toBackup = (
+  { by, copies, id, items, release, takenAt, trigger }: RemoteBackup,
+  onServer = true
+): Backup => ({
   id,
   release,
   takenAt,
   by,
   trigger,
   items,
-  copies
+  copies,
+  onServer
 })
 
-/** Backups of a stack as callers see them, newest first. */
+/** Backups of a stack, with those of which only copies are left, newest first. */
 export const listBackups = Effect.fn("listBackups")(function*(
   serverId: string,
   remotePath: string
-): Effect.fn.Return<ReadonlyArray<Backup>, RemoteCommandFailed | SshError | StackRefused, Settings | Ssh> {
+): Effect.fn.Return<
+  typeof Backups.Type,
+  RemoteCommandFailed | SshError | StackRefused,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
   const stack = yield* resolveStack({ remotePath, serverId })
-  return (yield* readBackups(stack)).backups.map(toBackup)
+  const own = yield* readBackups(stack)
+  const { listCopies, lost, placesOf, warnings } = yield* readCopies(stack, own, yield* findCopies(stack))
+  const backups = [
+    ...own.backups.map((backup) => ({ ...toBackup(backup), copies: listCopies(backup) })),
+    ...lost.map((each) => ({ ...toBackup(each.backup, false), copies: placesOf(each) }))
+  ].toSorted((one, other) => other.takenAt.localeCompare(one.takenAt))
+  return { backups, warnings }
 })
 
 /** Finds a backup by its id; fails with the ids that there are. */
@@ -104,8 +122,9 @@ export const verifyBackup = Effect.fn("verifyBackup")(function*(
   LocalFiles | Path.Path | Settings | Ssh
 > {
   const stack = yield* resolvePlace(request)
-  const { id } = yield* findBackup(yield* readBackups(stack), backup, describeStack(stack))
-  const { stdout } = yield* execute(stack.server, verifyBackupCommand(stack.remotePath, id), { timeout: readTimeout })
+  const { id, items } = yield* findBackup(yield* readBackups(stack), backup, describeStack(stack))
+  const command = verifyBackupCommand(locateBackups(stack.remotePath), id, items)
+  const { stdout } = yield* execute(stack.server, command, { timeout: readTimeout })
   return parseVerified(stdout)
 })
 
@@ -171,6 +190,39 @@ export const takeOnServer = Effect.fn("backups.take")(function*(
   })
 })
 
+/** Copies a backup elsewhere; a place that fails is a result. */
+const copy = (stack: Stack, id: string, copies: ReadonlyArray<BackupCopy>, keep: number | undefined) =>
+  Effect.gen(function*() {
+    const found = yield* findBackup(yield* readBackups(stack), id, describeStack(stack))
+    return yield* copyBackup(stack, found, copies, keep ?? defaultKeep)
+  })
+
+/** Copies a backup that was taken, as a project of this machine says; fails if one of the copies is not whole. */
+const copyTaken = (stack: Stack, { copies: declared, keep }: BackupConfig, { id }: TakenBackup) =>
+  Effect.gen(function*() {
+    const copies = yield* findCopies(stack)
+    if (Option.isNone(id) || (copies.length === 0 && (declared ?? []).length === 0)) return []
+    const copied = Effect.gen(function*() {
+      const { done, failures } = copies.length === 0
+        ? { done: [], failures: [unfound] }
+        : yield* copy(stack, id.value, copies, keep ?? undefined)
+      if (failures.length === 0) return done
+      return yield* new BackupFailed({
+        program: "Copy",
+        remotePath: stack.remotePath,
+        server: stack.server.name,
+        reason: yield* scrubSecrets(failures.join("; ")),
+        state: `Backup ${id.value} is whole on its server${
+          done.length === 0 ? "" : `, and copied to ${done.join(", ")}`
+        }`
+      })
+    })
+    return yield* executeStep("copy", copied, (done) => done.join(", "))
+  })
+
+const unfound =
+  "no project under projects.root is deployed to there and names \"copies\", so their places are unknown here"
+
 const backUp = (
   stack: Stack,
   wanted: ReadonlyArray<string> | null | undefined,
@@ -206,11 +258,13 @@ const backUp = (
       }),
       describeTaken
     ))
+    const copied = yield* copyTaken(stack, config, taken)
     const remarks = taken.remarks.map((remark) => ` ${remark}.`).join("")
     return {
       success: true,
       backup: Option.getOrElse(taken.id, () => ""),
-      message: `Took ${describeTaken(taken)} of ${place}.` + (yield* scrubSecrets(remarks))
+      message: `Took ${describeTaken(taken)} of ${place}.` +
+        (copied.length === 0 ? "" : ` Copied it to ${copied.join(", ")}.`) + (yield* scrubSecrets(remarks))
     }
   }).pipe(Effect.scoped)
 
@@ -261,6 +315,8 @@ export interface DecidedBackups {
   readonly definition: string
   /** Number of backups that remain; all of them without. */
   readonly keep: number | undefined
+  /** Places that it is copied to afterwards. */
+  readonly copies: ReadonlyArray<BackupCopy>
   readonly planned: ReadonlyArray<PlannedBackup>
   /** Reasons that stop the deploy before it changes anything. */
   readonly obstacles: ReadonlyArray<string>
@@ -291,16 +347,29 @@ export const decideBackups = Effect.fn("backups.decide")(function*(
   })
   const needed = planned.reduce((sum, { bytesLast }) => sum + (bytesLast ?? 0), 0)
   const free = freeKiB * 1024
+  const copies = config.copies ?? []
+  const settings = yield* Settings
+  const unknown = yield* Effect.forEach(copies, ({ server }) =>
+    typeof server !== "string"
+      ? Effect.succeed([])
+      : Effect.match(settings.server(server), {
+        onFailure: ({ message }) => [`"copies" of "backups" in container.json: ${message}`],
+        onSuccess: () => []
+      }))
   const decided: DecidedBackups = {
     items,
     definition,
     keep: config.keep ?? defaultKeep,
+    copies,
     planned,
-    obstacles: needed < free ? [] : [
-      `"${stack.server.name}" has ${
-        formatBytes(free)
-      } free at ${stack.remotePath}, and the backup before the deploy needs about ` +
-      `${formatBytes(needed)}, as the last one: free some space, or lower "keep" of "backups" in container.json`
+    obstacles: [
+      ...unknown.flat(),
+      ...needed < free ? [] : [
+        `"${stack.server.name}" has ${
+          formatBytes(free)
+        } free at ${stack.remotePath}, and the backup before the deploy needs about ` +
+        `${formatBytes(needed)}, as the last one: free some space, or lower "keep" of "backups" in container.json`
+      ]
     ]
   }
   return decided
@@ -316,6 +385,8 @@ interface Backing {
   >
   /** Makes the server undo the activation if the effect fails or is cancelled before the activation went on. */
   readonly takenBack: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Ssh | Steps>
+  /** Copies the backup elsewhere, once what waited for it has ended. The remark has a leading space. */
+  readonly copied: Effect.Effect<string, never, LocalFiles | Path.Path | Settings | Ssh | Steps>
 }
 
 const step = "backup"
@@ -334,10 +405,12 @@ export const decideReleaseBackups = (
     onSome: (config) =>
       config.beforeDeploy === false
         ? Effect.succeed(undefined)
-        : Effect.map(
-          decideBackups(stack, config, definition),
-          (decided): DecidedBackups => keepsAll ? { ...decided, keep: undefined } : decided
-        )
+        : Effect.gen(function*() {
+          // A release on the server must not lead to another one.
+          const copies = yield* findCopies(stack)
+          const decided = yield* decideBackups(stack, { ...config, copies }, definition)
+          return keepsAll ? { ...decided, keep: undefined } : decided
+        })
   })
 
 /** Sentence for a result's message, with a leading space; empty if there was nothing to keep. */
@@ -345,15 +418,30 @@ const describeBefore = ({ id, remarks }: TakenBackup): string =>
   Option.match(id, { onNone: () => "", onSome: (id) => ` The data before it is backup ${id}.` }) +
   remarks.map((remark) => ` ${remark}.`).join("")
 
+/** Sentence about the copies of a backup, with a leading space. */
+const describeCopied = <R>(
+  id: string,
+  copying: Effect.Effect<CopiedBackup, { readonly message: string }, R>
+) =>
+  Effect.matchEffect(executeStep("copy", copying, ({ done, failures }) => [...done, ...failures].join("; ")), {
+    onFailure: ({ message }) => Effect.succeed(` Backup ${id} could not be copied: ${message.replace(/\.$/, "")}.`),
+    onSuccess: ({ done, failures }) =>
+      Effect.map(scrubSecrets(failures.join("; ")), (failed) =>
+        (done.length === 0 ? "" : ` It is copied to ${done.join(", ")}.`) +
+        (failed === "" ? "" : ` Backup ${id} could not be copied: ${failed}.`))
+  })
+
 /** Prepares the backup of one deploy or rollback; its activation needs `backupLine`. */
 export const makeBacking = (
-  { remotePath, server }: Stack,
-  { definition, items, keep }: DecidedBackups,
+  stack: Stack,
+  { copies, definition, items, keep }: DecidedBackups,
   by: string
 ): Effect.Effect<Backing, never, Steps> =>
   Effect.gen(function*() {
+    const { remotePath, server } = stack
     const { isCancelled, run } = yield* Steps
     const isOn = yield* Ref.make(false)
+    const last = yield* Ref.make(Option.none<string>())
     const goOn = Effect.zipRight(Ref.set(isOn, true), execute(server, continueActivation(remotePath, run))).pipe(
       Effect.mapError(({ message }) => new DeployFailed({ step, reason: message, state: stateUnknown }))
     )
@@ -365,7 +453,14 @@ export const makeBacking = (
     const mayAbort = (isInterrupted: boolean) =>
       Effect.zipWith(Ref.get(isOn), isCancelled, (on, cancelled) => !on && (cancelled || !isInterrupted))
     return {
-      take: uncancellable(Effect.zipLeft(taken, goOn)).pipe(
+      copied: Effect.flatMap(
+        Ref.get(last),
+        Option.match({
+          onNone: () => Effect.succeed(""),
+          onSome: (id) => copies.length === 0 ? Effect.succeed("") : describeCopied(id, copy(stack, id, copies, keep))
+        })
+      ),
+      take: uncancellable(Effect.zipLeft(Effect.tap(taken, ({ id }) => Ref.set(last, id)), goOn)).pipe(
         Effect.map((taken) => ({ detail: describeTaken(taken), remark: describeBefore(taken) }))
       ),
       takenBack: (effect) =>

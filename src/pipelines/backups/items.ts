@@ -201,8 +201,15 @@ const findItemCommands = ({ dump, kind, path, restore }: BackupItem): ItemComman
 const encodeConfig = Schema.encodeOption(Schema.parseJson(BackupConfig))
 const decodeConfig = Schema.decodeOption(Schema.parseJson(BackupConfig))
 
-/** Backups as one line, which releases and backups keep on their server, so that a restore needs no project. */
-export const formatDefinition = (config: BackupConfig): string => Option.getOrElse(encodeConfig(config), () => "")
+/**
+ * Backups as one line, which releases and backups keep on their server, so that a restore needs no project. They
+ * say that there are copies, but not where.
+ */
+export const formatDefinition = ({ copies, ...config }: BackupConfig): string =>
+  Option.getOrElse(
+    encodeConfig((copies ?? []).length === 0 ? config : { ...config, copies: [{ to: "here" }] }),
+    () => ""
+  )
 
 /** Parses that line; none if it is missing or of a later version. */
 export const parseDefinition = (line: string): Option.Option<BackupConfig> =>

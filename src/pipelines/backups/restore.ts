@@ -14,8 +14,9 @@ import {
 } from "../../remote/backups.ts"
 import {
   BackupFailed,
-  type BackupNotFound,
+  BackupNotFound,
   BackupUnreadable,
+  nameCopyPlace,
   ReleaseHasNoBackup,
   type RestorePlan,
   RestorePlanMoved,
@@ -27,6 +28,7 @@ import type { DeployLocked } from "../../schema/deploys.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
+import { formatBytes } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
@@ -43,7 +45,8 @@ import {
   toRecordedRequest
 } from "../projects/places.ts"
 import { describeDockerRefusal } from "../servers/servers.ts"
-import { chooseItems, findBackup, readBackups, runToItsEnd, toBackup } from "./backups.ts"
+import { chooseItems, readBackups, runToItsEnd, toBackup } from "./backups.ts"
+import { bringBack, findCopies, type LostBackup, readCopies, sumBytes } from "./copies.ts"
 import { parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Facts that a restore is based on. */
@@ -60,6 +63,8 @@ const factKinds: FactKinds = {
 /** Decision about a restore, with its facts. */
 export interface RestoreDecision {
   readonly backup: RemoteBackup
+  /** Its copy, if the server has lost it. */
+  readonly lost: LostBackup | undefined
   readonly items: ReadonlyArray<PlannedItem>
   /** Services that are stopped while items are read by their services, and while volumes are replaced. */
   readonly stopExec: ReadonlyArray<string>
@@ -70,13 +75,28 @@ export interface RestoreDecision {
 
 const unique = (names: ReadonlyArray<string>) => [...new Set(names)].sort()
 
+/** Finds a backup on its server or, without one there, among its copies. */
+const findAnywhere = (stack: Stack, all: RemoteBackups, wanted: string) =>
+  Effect.gen(function*() {
+    const { backups } = all
+    const backup = backups.find(({ id }) => id === wanted)
+    if (backup !== undefined) return { backup, lost: undefined }
+    const { lost, warnings } = yield* readCopies(stack, all, yield* findCopies(stack))
+    const found = lost.find(({ backup }) => backup.id === wanted)
+    if (found !== undefined) return { backup: found.backup, lost: found }
+    const known = [...backups, ...lost.map(({ backup }) => backup)].map(({ id }) => id)
+    const place = describeStack(stack)
+    return yield* new BackupNotFound({ what: "backup", wanted, place, known, unread: warnings })
+  })
+
 const decideAmong = Effect.fn("restore.decide")(function*(
-  { remotePath, server }: Stack,
+  stack: Stack,
   all: RemoteBackups,
   { backup: wanted, items: names }: Pick<RestorePlanRequest, "backup" | "items">
 ) {
+  const { remotePath, server } = stack
   const place = `${remotePath} on "${server.name}"`
-  const backup = yield* findBackup(all, wanted, place)
+  const { backup, lost } = yield* findAnywhere(stack, all, wanted)
   const config = parseDefinition(backup.definition)
   if (Option.isNone(config)) return yield* new BackupUnreadable({ backup: backup.id, place })
   const held = toPlannedItems(config.value).filter(({ name }) => backup.items.some((item) => item.name === name))
@@ -93,6 +113,7 @@ const decideAmong = Effect.fn("restore.decide")(function*(
   const stopVolume = unique([...stopsOf(items.filter(isVolume)), ...mounting])
   const decision: RestoreDecision = {
     backup,
+    lost,
     items,
     stopExec,
     stopVolume,
@@ -117,18 +138,27 @@ const decideRestore = (
 
 /** Describes a decided restore, apart from its hash. */
 export const describeRestore = (
-  { backup, items, later, stopExec, stopVolume }: RestoreDecision
+  { backup, items, later, lost, stopExec, stopVolume }: RestoreDecision
 ): Omit<RestorePlan, "planHash"> => ({
-  backup: toBackup(backup),
+  backup: toBackup(backup, lost === undefined),
   stops: unique([...stopExec, ...stopVolume]),
   items: backup.items.filter(({ name }) => items.some((item) => item.name === name)),
   lost: { since: backup.takenAt, releases: later },
-  warnings: later.length === 0
-    ? []
-    : [
-      `${later.length === 1 ? `release ${later[0]} was` : `releases ${later.join(", ")} were`} started after it: ` +
-      "the program that runs may expect other data"
-    ]
+  warnings: [
+    ...lost === undefined
+      ? []
+      : [
+        `the server has lost it: ${formatBytes(sumBytes(backup))} are brought back from ${
+          nameCopyPlace(lost.copy)
+        } first`
+      ],
+    ...later.length === 0
+      ? []
+      : [
+        `${later.length === 1 ? `release ${later[0]} was` : `releases ${later.join(", ")} were`} started after it: ` +
+        "the program that runs may expect other data"
+      ]
+  ]
 })
 
 /** Plans a restore: what is replaced and stopped, and what is lost. Changes nothing. */
@@ -197,6 +227,20 @@ export const putBack = Effect.fn("restore.putBack")(function*(
   })
 })
 
+/** Brings a backup that the server has lost back from its copy. */
+const fetchLost = (stack: Stack, lost: LostBackup) =>
+  Effect.flatMap(readBackups(stack), (all) => bringBack(stack, all, lost)).pipe(
+    Effect.catchTag("CopyFailed", ({ message }) =>
+      Effect.flatMap(scrubSecrets(message), (reason) =>
+        new BackupFailed({
+          program: "Restore",
+          remotePath: stack.remotePath,
+          server: stack.server.name,
+          reason,
+          state: "Nothing was stopped or changed"
+        })))
+  )
+
 const restoreTo = (
   stack: Stack,
   { planHash, ...request }: RestoreRequest,
@@ -218,12 +262,16 @@ const restoreTo = (
       }),
       ({ backup, items }) => `backup ${backup.id} of ${backup.takenAt}: ${items.map(({ name }) => name).join(", ")}`
     )
+    const { lost } = decision
+    const backup = lost === undefined ? decision.backup : {
+      ...decision.backup,
+      id: yield* executeStep("fetch", fetchLost(stack, lost), (id) => `backup ${id} from ${nameCopyPlace(lost.copy)}`)
+    }
     const { kept, restored } = yield* uncancellable(executeStep(
       "restore",
-      putBack(stack, decision, { by, discard: request.discard ?? false }),
+      putBack(stack, { ...decision, backup }, { by, discard: request.discard ?? false }),
       ({ restored }) => restored.join(", ")
     ))
-    const { backup } = decision
     return {
       success: true,
       backup: backup.id,

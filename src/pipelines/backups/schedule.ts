@@ -1,11 +1,10 @@
 import { Clock, Deferred, Duration, Effect, FiberMap, Option, Predicate, Ref, Schedule } from "effect"
+import type { ContainerConfig } from "../../schema/projects.ts"
 import type { Stack } from "../../schema/stacks.ts"
 import { Notifier } from "../../services/notify/Notifier.ts"
 import { RunRequest, Runs } from "../../services/runs/Runs.ts"
 import { digestIdempotency, idempotencyPeriod } from "../../services/runs/store.ts"
-import { listVariants, readContainerConfig } from "../projects/files.ts"
-import { locateProjectStacks, resolveStack } from "../projects/places.ts"
-import { listProjects } from "../projects/projects.ts"
+import { listStacksWith, resolveStack } from "../projects/places.ts"
 import { readReleases } from "../servers/servers.ts"
 import { parseDefinition } from "./items.ts"
 
@@ -102,24 +101,7 @@ const takeScheduled = (stack: Stack, schedule: StackSchedule, now: number) =>
     )
   })
 
-/** Stacks of this machine's projects whose `container.json` schedules backups. */
-const listScheduledStacks = Effect.gen(function*() {
-  // A new machine has no directory of projects yet.
-  const projects = yield* Effect.orElseSucceed(listProjects(), () => [])
-  const stacks = yield* Effect.forEach(projects, ({ name, path }) =>
-    Effect.gen(function*() {
-      const scheduled = listVariants(yield* readContainerConfig(path)).filter(({ config }) =>
-        Predicate.isNotNullable(config.backups?.every)
-      )
-      if (scheduled.length === 0) return []
-      const all = yield* locateProjectStacks([name])
-      return all.filter((stack) => scheduled.some(({ environment }) => environment === (stack.environment ?? null)))
-    }).pipe(
-      // Its problems are shown where somebody looks at it.
-      Effect.orElseSucceed(() => [])
-    ))
-  return stacks.flat()
-})
+const isScheduled = ({ backups }: ContainerConfig) => Predicate.isNotNullable(backups?.every)
 
 /** The last backup is too old after twice its interval: one failed attempt is not worth an alarm. */
 const tellOfAge = ({ remotePath, server }: Stack, schedule: StackSchedule, now: number) =>
@@ -166,7 +148,7 @@ export const keepBackups = Effect.gen(function*() {
   const states = new Map<string, { readonly seen: Ref.Ref<Option.Option<StackSchedule>>; next: number }>()
   const round = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    for (const place of yield* listScheduledStacks) {
+    for (const place of yield* listStacksWith(isScheduled)) {
       const key = JSON.stringify([place.serverId, place.remotePath])
       const state = states.get(key) ?? { seen: yield* Ref.make(Option.none<StackSchedule>()), next: 0 }
       states.set(key, state)

@@ -219,7 +219,8 @@ const activateProject = (
     const [{ before, ...done }, remark] = yield* bridging.ledBack(
       activations.undoWhenCancelled(bridging.takenBack(backed))
     )
-    return { ...done, remark: before + describeRollouts(decision.rollouts) + remark }
+    const copied = backing === undefined ? "" : yield* backing.copied
+    return { ...done, remark: before + copied + describeRollouts(decision.rollouts) + remark }
   })
 
 /** Choices of a request that take precedence over `container.json` and the settings. */

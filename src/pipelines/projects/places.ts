@@ -31,6 +31,7 @@ import { Settings, type SettingsError } from "../../services/settings/Settings.t
 import {
   listConfiguredPlaces,
   listEnvironments,
+  listVariants,
   readContainerConfig,
   resolveEnvironment,
   resolveRemotePath
@@ -62,6 +63,27 @@ export const locateProjectStacks = Effect.fn("locateProjectStacks")(function*(na
       return places.map((place): ProjectStack => ({ project: name, ...place }))
     }))
   return found.flat()
+})
+
+/** Stacks of this machine's projects whose `container.json`, of that environment, is as wanted; none of a broken one. */
+export const listStacksWith = Effect.fn("listStacksWith")(function*(isWanted: (config: ContainerConfig) => boolean) {
+  // A new machine has no directory of projects yet.
+  const projects = yield* Effect.orElseSucceed(listProjects(), () => [])
+  const stacks = yield* Effect.forEach(projects, ({ name, path }) =>
+    Effect.gen(function*() {
+      const wanted = listVariants(yield* readContainerConfig(path)).filter(({ config }) => isWanted(config))
+      if (wanted.length === 0) return []
+      const all = yield* locateProjectStacks([name])
+      return all.flatMap((stack) =>
+        wanted.flatMap(({ config, environment }) =>
+          environment === (stack.environment ?? null) ? [{ ...stack, config }] : []
+        )
+      )
+    }).pipe(
+      // Its problems are shown where somebody looks at it.
+      Effect.orElseSucceed(() => [])
+    ))
+  return stacks.flat()
 })
 
 /** Stack as requests name it. */
@@ -201,17 +223,17 @@ const choosePlace = (
   })
 
 // A path below the home directory may be written in full: where that usually lies is known before the server is asked.
-const inFull = (username: string | undefined, path: string) =>
+export const spellInFull = (username: string | undefined, path: string): string =>
   username !== undefined && path.startsWith("~/")
     ? `${username === "root" ? "/root" : `/home/${username}`}${path.slice(1)}`
     : path
 
 const isAt = (place: ProjectTarget, stored: ReadonlyArray<Server>) => {
   const username = stored.find(({ id }) => id === place.serverId)?.username
-  const wanted = inFull(username, place.remotePath)
+  const wanted = spellInFull(username, place.remotePath)
   return (target: ProjectTarget) => {
     const { remotePath, serverId } = normalizeTarget(stored)(target)
-    return serverId === place.serverId && inFull(username, remotePath) === wanted
+    return serverId === place.serverId && spellInFull(username, remotePath) === wanted
   }
 }
 

@@ -295,7 +295,8 @@ const activateRelease = (
     const [{ before, ...done }, remark] = yield* bridging.ledBack(
       activations.undoWhenCancelled(bridging.takenBack(backed))
     )
-    return { ...done, remark: before + describeRollouts(rollouts) + remark }
+    const copied = backing === undefined ? "" : yield* backing.copied
+    return { ...done, remark: before + copied + describeRollouts(rollouts) + remark }
   })
 
 const rollBack = (stack: Stack, request: RollbackRequest, by: string) =>

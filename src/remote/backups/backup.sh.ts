@@ -498,6 +498,11 @@ esac
 case $dump_code in 126 | 127) words=$words$(gzip -dc "$data_file" | head -c 300 | tr '\\r\\n' '  ') ;; esac
 [ "$dump_code" = 0 ] || { because "$item: the dump ended with exit code \${dump_code:-unknown}: \${words:-it printed no reason}"; return 1; }
 if [ "$(field "$item" 5)" != yes ] && is_nothing; then
+if [ -n "$lenient" ]; then
+rm -f "$data_file"
+printf 'skipped\\t%s\\tit is empty\\n' "$item"
+return 0
+fi
 because "$item is empty, which is hardly meant; allowEmpty: true keeps such a backup"
 return 1
 fi

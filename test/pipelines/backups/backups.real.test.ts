@@ -58,11 +58,11 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
         yield* Effect.gen(function*() {
           const scheduled = yield* Effect.fork(keepBackups)
           yield* eventually(
-            Effect.map(listBackups(target.serverId, target.remotePath), ({ length }) => length === 1),
+            Effect.map(listBackups(target.serverId, target.remotePath), ({ backups }) => backups.length === 1),
             `${60 * patience} seconds`
           )
           yield* Fiber.interrupt(scheduled)
-          const [first] = yield* listBackups(target.serverId, target.remotePath)
+          const { backups: [first] } = yield* listBackups(target.serverId, target.remotePath)
           expect(first).toMatchObject({ id: "1", release: "1", by: "schedule", trigger: "schedule" })
           expect(first?.items.map(({ name }) => name).toSorted()).toEqual(["database", "uploads"])
           expect(yield* verifyBackup({ ...target, backup: "1" })).toMatchObject({ whole: true })
@@ -141,7 +141,7 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
         yield* eventually(Effect.sync(() => !existsSync(join(remote, ".berth/stopped"))))
         yield* eventually(isUp("web"))
         const listed = yield* Effect.provide(listBackups(target.serverId, target.remotePath), layer)
-        for (const { id } of listed) {
+        for (const { id } of listed.backups) {
           expect(yield* Effect.provide(verifyBackup({ ...target, backup: id }), layer)).toMatchObject({ whole: true })
         }
         expect((yield* Effect.provide(backup(target), layer)).success).toBe(true)

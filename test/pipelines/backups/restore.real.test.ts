@@ -152,7 +152,7 @@ describe.skipIf(!available)(realServer.title("restores on a real server"), { tim
         const flipped = yield* Effect.flip(restore({ ...target, backup: "1", items: ["database", "uploads"] }))
         expect(flipped.message).toMatch(/uploads of backup 1 is not what was written: .*Nothing was stopped or changed/)
         expect([yield* orders, yield* files]).toEqual([rows, now])
-        expect((yield* listBackups(target.serverId, target.remotePath)).map(({ id }) => id)).toEqual(["2", "1"])
+        expect((yield* listBackups(target.serverId, target.remotePath)).backups.map(({ id }) => id)).toEqual(["2", "1"])
       }).pipe(Effect.provide(layer))
     }))
 

@@ -73,7 +73,7 @@ describe.skipIf(!available)(realServer.title("backups before a deploy on a real 
         // The migration of the database, by another session than the hook's.
         yield* sql("ALTER TABLE orders DROP COLUMN what")
         expect(yield* within("web", "cat", "/files/one.jpg")).toBe("migrated")
-        const [backup] = yield* listBackups(target.serverId, target.remotePath)
+        const { backups: [backup] } = yield* listBackups(target.serverId, target.remotePath)
         expect(backup).toMatchObject({ id: "1", release: "1", trigger: "deploy" })
 
         const back = yield* planRollback({ ...target, release: "1", withData: true })

@@ -1,0 +1,18 @@
+#!/bin/sh
+# listCopies.sh ROOT: lists the copies of backups in a directory: a `copy` line with the name of each whole one, then its
+# manifest. Prints `free` with the KiB that are free there, or in the nearest directory above that there is.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
+root=$(path_of "$1")
+if cd "$root" 2>/dev/null; then
+  for manifest in [0-9]*/manifest; do
+    [ -f "$manifest" ] || continue
+    printf 'copy\t%s\n' "${manifest%/manifest}"
+    cat "$manifest" || exit 1
+  done
+else
+  while [ ! -d "$root" ]; do root=$(dirname "$root"); done
+  cd "$root" || exit 1
+fi
+printf 'rest\n'
+df -Pk . 2>/dev/null | awk 'END { print "free\t" $(NF - 2) }'
+exit 0
