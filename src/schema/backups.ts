@@ -72,7 +72,7 @@ const copyFields = "needs to: here, or to: server with server and path, or to: r
 
 /** Place outside of a stack's server that gets a copy of each backup. */
 const BackupCopy = Schema.Struct({
-  to: Schema.Literal("here", "server", "restic").annotations({ message: () => copyFields }),
+  to: Schema.Literal("here", "server", "restic"),
   server: optional(Schema.NonEmptyTrimmedString),
   path: optional(RemotePath),
   repository: optional(Schema.NonEmptyTrimmedString)

@@ -2,7 +2,13 @@ import { Array, Effect, Layer, Option, Order, Redacted, Ref, Stream } from "effe
 import { createHash } from "node:crypto"
 import { posix } from "node:path"
 import { type LocalEntry, LocalFileFailed, LocalFiles, type LocalKind } from "../services/local/LocalFiles.ts"
-import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "../services/local/LocalProcesses.ts"
+import {
+  type LocalCommand,
+  type LocalExit,
+  LocalProcesses,
+  ProgramFailed,
+  ProgramNotFound
+} from "../services/local/LocalProcesses.ts"
 
 /** Entry at a path: the text or bytes of a file, or a link. Directories follow from their content. */
 export type LocalFixture = string | Uint8Array | { readonly link: string } | { readonly directory: true }
@@ -226,6 +232,15 @@ export const localProcessesTest = (
           const stdout = Redacted.make(new TextEncoder().encode(output))
           return { exitCode, timedOut, stdout, stderr: exitCode === 0 ? "" : output }
         }),
+      stream: (command, input = Stream.empty) =>
+        Stream.unwrap(Effect.gen(function*() {
+          const { script, seen } = yield* start(command)
+          yield* Stream.runDrain(input)
+          const { exitCode, output } = yield* exitOf(script, seen)
+          return exitCode === 0
+            ? Stream.make(new TextEncoder().encode(output))
+            : Stream.fail(new ProgramFailed({ program: command.program, exitCode, words: output }))
+        })),
       launch: (command) => Effect.asVoid(start(command))
     })
   )

@@ -17,12 +17,17 @@ import {
 } from "../../src/remote/adoption.ts"
 import {
   backupCommand,
+  keepCopyCommand,
   listBackupsCommand,
+  listCopiesCommand,
+  markCopiesCommand,
   mountsCommand,
+  readCopyCommand,
   restoreCommand,
-  verifyBackupCommand
+  verifyBackupCommand,
+  writeCopyCommand
 } from "../../src/remote/backups.ts"
-import { buildImageCommand, saveImagesCommand } from "../../src/remote/build.ts"
+import { buildImageCommand, findBuiltCommand, saveImagesCommand } from "../../src/remote/build.ts"
 import { contentsCommand, inventoryCommand } from "../../src/remote/compare.ts"
 import {
   deployLockCommand,
@@ -97,10 +102,14 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   pruneCommand: pruneCommand([path], [], false),
   drainCommand,
   endExecCommand: endExecCommand("mark", false),
+  findBuiltCommand: findBuiltCommand(["web"], false),
   findContainersCommand: findContainersCommand(path, false),
   findShellCommand: findShellCommand({ id: "id", name: "web" }, false),
   inspectCommand: inspectCommand(["id"], false),
+  keepCopyCommand: keepCopyCommand(path, "1", [], []),
   listBackupsCommand: listBackupsCommand(path),
+  listCopiesCommand: listCopiesCommand(path),
+  markCopiesCommand: markCopiesCommand(path, "1", []),
   mountsCommand: mountsCommand(path, false),
   inventoryCommand: inventoryCommand(path, ["data"], false),
   outcomeCommand: outcomeCommand(path, false),
@@ -133,6 +142,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   statsCommand: statsCommand(false),
   uploadCommand: uploadCommand(path, "a", "644"),
   verifyBackupCommand: verifyBackupCommand(path, "1", []),
+  writeCopyCommand: writeCopyCommand(path, "1", "a.gz"),
   writeProxyFile: { ...writeProxyFile("/proxy.yml", buildStagedNames("x")), sudo: false }
 }
 /** Every command whose lines are read while it runs. */
@@ -154,6 +164,7 @@ const logs = {
 /** Output that goes on to the caller, or into a file, as it comes. */
 const passed = {
   execCommand: execCommand({ id: "id", name: "web" }, "mark", ["cat"], { sudo: false, terminal: undefined }),
+  readCopyCommand: readCopyCommand(path, "1", "a.gz"),
   saveImagesCommand: saveImagesCommand(["web"], false)
 }
 

@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Effect, Exit, Option, Ref, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import {
   backupCommand,
   formatBackupNotes,
@@ -15,7 +15,6 @@ import {
   type TakenBackup,
   verifyBackupCommand
 } from "../../remote/backups.ts"
-import { abortActivation, continueActivation } from "../../remote/bridge.ts"
 import {
   type Backup,
   type BackupConfig,
@@ -28,23 +27,21 @@ import {
   type BackupTrigger,
   type BackupVerified,
   NothingToBackUp,
-  type PlannedBackup,
   type VerifyRequest
 } from "../../schema/backups.ts"
-import { DeployFailed, type DeployLocked } from "../../schema/deploys.ts"
+import type { DeployLocked } from "../../schema/deploys.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import type { ReleasesFailed } from "../../schema/releases.ts"
 import type { RemoteCommandFailed, ServerAccess, SshError } from "../../schema/ssh.ts"
-import { describeStack, DockerUnusable, type Stack } from "../../schema/stacks.ts"
+import { describeStack, type Stack } from "../../schema/stacks.ts"
 import { formatBytes } from "../../schema/words.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import { scrubSecrets, Settings } from "../../services/settings/Settings.ts"
+import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
-import { stateUnknown } from "../activation/activate.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import {
   type PlaceRefused,
@@ -55,8 +52,9 @@ import {
   toRecordedRequest
 } from "../projects/places.ts"
 import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
-import { type CopiedBackup, copyBackup, findCopies, readCopies } from "./copies.ts"
-import { defaultKeep, describeSource, parseDefinition, toPlannedItems } from "./items.ts"
+import { copyBackup, findCopies, readCopies } from "./copies.ts"
+import type { PlaceServices } from "./copyPlaces.ts"
+import { defaultKeep, parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Dumps and copies print nothing until they are done; a dead connection is noticed by itself. */
 const silence = "12 hours"
@@ -90,7 +88,7 @@ export const listBackups = Effect.fn("listBackups")(function*(
 ): Effect.fn.Return<
   typeof Backups.Type,
   RemoteCommandFailed | SshError | StackRefused,
-  LocalFiles | Path.Path | Settings | Ssh
+  PlaceServices | Settings
 > {
   const stack = yield* resolveStack({ remotePath, serverId })
   const own = yield* readBackups(stack)
@@ -190,8 +188,8 @@ export const takeOnServer = Effect.fn("backups.take")(function*(
   })
 })
 
-/** Copies a backup elsewhere; a place that fails is a result. */
-const copy = (stack: Stack, id: string, copies: ReadonlyArray<BackupCopy>, keep: number | undefined) =>
+/** Copies a backup that was just taken; a place that fails is a result. */
+export const copyNewBackup = (stack: Stack, id: string, copies: ReadonlyArray<BackupCopy>, keep: number | undefined) =>
   Effect.gen(function*() {
     const found = yield* findBackup(yield* readBackups(stack), id, describeStack(stack))
     return yield* copyBackup(stack, found, copies, keep ?? defaultKeep)
@@ -205,7 +203,7 @@ const copyTaken = (stack: Stack, { copies: declared, keep }: BackupConfig, { id 
     const copied = Effect.gen(function*() {
       const { done, failures } = copies.length === 0
         ? { done: [], failures: [unfound] }
-        : yield* copy(stack, id.value, copies, keep ?? undefined)
+        : yield* copyNewBackup(stack, id.value, copies, keep ?? undefined)
       if (failures.length === 0) return done
       return yield* new BackupFailed({
         program: "Copy",
@@ -297,7 +295,7 @@ export const backup = Effect.fn("backup")(function*(
   | RemoteCommandFailed
   | RunFailure
   | SshError,
-  Instance | LocalFiles | Locks | Path.Path | Runs | Settings | Ssh
+  Instance | Locks | PlaceServices | Runs | Settings
 > {
   const stack = yield* resolveUnconfirmedPlace(request)
   const { requestedBy } = yield* RunRequest
@@ -306,167 +304,3 @@ export const backup = Effect.fn("backup")(function*(
     limitConcurrentDeploys(stack.server)(backUp(stack, request.items, trigger, requestedBy.name))
   )
 })
-
-const untouched = "No backup was kept, and what ran before was not touched"
-
-/** Data that a deploy or a rollback keeps before it replaces anything. */
-export interface DecidedBackups {
-  readonly items: ReadonlyArray<PlannedItem>
-  readonly definition: string
-  /** Number of backups that remain; all of them without. */
-  readonly keep: number | undefined
-  /** Places that it is copied to afterwards. */
-  readonly copies: ReadonlyArray<BackupCopy>
-  readonly planned: ReadonlyArray<PlannedBackup>
-  /** Reasons that stop the deploy before it changes anything. */
-  readonly obstacles: ReadonlyArray<string>
-}
-
-/** Decides the backup before a deploy; changes nothing. */
-export const decideBackups = Effect.fn("backups.decide")(function*(
-  stack: Stack,
-  config: BackupConfig,
-  definition: string
-) {
-  const { backups, freeKiB } = yield* Effect.catchTag(
-    readBackups(stack),
-    "RemoteCommandFailed",
-    ({ message }) => new DockerUnusable({ reason: message })
-  )
-  const items = toPlannedItems(config)
-  const planned = items.map(({ name, stop }): PlannedBackup => {
-    const last = backups.find((backup) => backup.items.some((item) => item.name === name))
-    const declared = config.items[name]
-    return {
-      item: name,
-      source: declared === undefined ? "" : describeSource(declared),
-      bytesLast: last?.items.find((item) => item.name === name)?.bytes ?? null,
-      stops: [...stop],
-      seconds: last?.seconds.get(name) ?? null
-    }
-  })
-  const needed = planned.reduce((sum, { bytesLast }) => sum + (bytesLast ?? 0), 0)
-  const free = freeKiB * 1024
-  const copies = config.copies ?? []
-  const settings = yield* Settings
-  const unknown = yield* Effect.forEach(copies, ({ server }) =>
-    typeof server !== "string"
-      ? Effect.succeed([])
-      : Effect.match(settings.server(server), {
-        onFailure: ({ message }) => [`"copies" of "backups" in container.json: ${message}`],
-        onSuccess: () => []
-      }))
-  const decided: DecidedBackups = {
-    items,
-    definition,
-    keep: config.keep ?? defaultKeep,
-    copies,
-    planned,
-    obstacles: [
-      ...unknown.flat(),
-      ...needed < free ? [] : [
-        `"${stack.server.name}" has ${
-          formatBytes(free)
-        } free at ${stack.remotePath}, and the backup before the deploy needs about ` +
-        `${formatBytes(needed)}, as the last one: free some space, or lower "keep" of "backups" in container.json`
-      ]
-    ]
-  }
-  return decided
-})
-
-/** Backup of one deploy or rollback, for which the activation on the server waits. */
-interface Backing {
-  /** Takes the backup, and lets the activation go on. The remark has a leading space. */
-  readonly take: Effect.Effect<
-    { readonly detail: string; readonly remark: string },
-    DeployFailed | SshError | WatchedError,
-    Settings | Ssh | Steps
-  >
-  /** Makes the server undo the activation if the effect fails or is cancelled before the activation went on. */
-  readonly takenBack: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Ssh | Steps>
-  /** Copies the backup elsewhere, once what waited for it has ended. The remark has a leading space. */
-  readonly copied: Effect.Effect<string, never, LocalFiles | Path.Path | Settings | Ssh | Steps>
-}
-
-const step = "backup"
-
-/**
- * Decides the backup before a rollback, as the current release names its data; undefined without any.
- * @param keepsAll true if a backup is restored afterwards, which must not be dropped before
- */
-export const decideReleaseBackups = (
-  stack: Stack,
-  definition: string,
-  keepsAll: boolean
-) =>
-  Option.match(parseDefinition(definition), {
-    onNone: () => Effect.succeed(undefined),
-    onSome: (config) =>
-      config.beforeDeploy === false
-        ? Effect.succeed(undefined)
-        : Effect.gen(function*() {
-          // A release on the server must not lead to another one.
-          const copies = yield* findCopies(stack)
-          const decided = yield* decideBackups(stack, { ...config, copies }, definition)
-          return keepsAll ? { ...decided, keep: undefined } : decided
-        })
-  })
-
-/** Sentence for a result's message, with a leading space; empty if there was nothing to keep. */
-const describeBefore = ({ id, remarks }: TakenBackup): string =>
-  Option.match(id, { onNone: () => "", onSome: (id) => ` The data before it is backup ${id}.` }) +
-  remarks.map((remark) => ` ${remark}.`).join("")
-
-/** Sentence about the copies of a backup, with a leading space. */
-const describeCopied = <R>(
-  id: string,
-  copying: Effect.Effect<CopiedBackup, { readonly message: string }, R>
-) =>
-  Effect.matchEffect(executeStep("copy", copying, ({ done, failures }) => [...done, ...failures].join("; ")), {
-    onFailure: ({ message }) => Effect.succeed(` Backup ${id} could not be copied: ${message.replace(/\.$/, "")}.`),
-    onSuccess: ({ done, failures }) =>
-      Effect.map(scrubSecrets(failures.join("; ")), (failed) =>
-        (done.length === 0 ? "" : ` It is copied to ${done.join(", ")}.`) +
-        (failed === "" ? "" : ` Backup ${id} could not be copied: ${failed}.`))
-  })
-
-/** Prepares the backup of one deploy or rollback; its activation needs `backupLine`. */
-export const makeBacking = (
-  stack: Stack,
-  { copies, definition, items, keep }: DecidedBackups,
-  by: string
-): Effect.Effect<Backing, never, Steps> =>
-  Effect.gen(function*() {
-    const { remotePath, server } = stack
-    const { isCancelled, run } = yield* Steps
-    const isOn = yield* Ref.make(false)
-    const last = yield* Ref.make(Option.none<string>())
-    const goOn = Effect.zipRight(Ref.set(isOn, true), execute(server, continueActivation(remotePath, run))).pipe(
-      Effect.mapError(({ message }) => new DeployFailed({ step, reason: message, state: stateUnknown }))
-    )
-    const taken = takeOnServer({ by, definition, items, keep, remotePath, server, trigger: "deploy" }).pipe(
-      Effect.catchTag("BackupFailed", ({ reason }) => new DeployFailed({ step, reason, state: untouched }))
-    )
-    const abort = Effect.ignore(execute(server, abortActivation(remotePath, run)))
-    // A shutdown of the service leaves the activation to the server, which undoes it.
-    const mayAbort = (isInterrupted: boolean) =>
-      Effect.zipWith(Ref.get(isOn), isCancelled, (on, cancelled) => !on && (cancelled || !isInterrupted))
-    return {
-      copied: Effect.flatMap(
-        Ref.get(last),
-        Option.match({
-          onNone: () => Effect.succeed(""),
-          onSome: (id) => copies.length === 0 ? Effect.succeed("") : describeCopied(id, copy(stack, id, copies, keep))
-        })
-      ),
-      take: uncancellable(Effect.zipLeft(Effect.tap(taken, ({ id }) => Ref.set(last, id)), goOn)).pipe(
-        Effect.map((taken) => ({ detail: describeTaken(taken), remark: describeBefore(taken) }))
-      ),
-      takenBack: (effect) =>
-        Effect.onExit(effect, (exit) =>
-          Exit.isSuccess(exit)
-            ? Effect.void
-            : uncancellable(Effect.whenEffect(abort, mayAbort(Exit.isInterrupted(exit)))))
-    }
-  })

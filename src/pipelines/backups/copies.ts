@@ -1,219 +1,32 @@
 import { Path } from "@effect/platform"
-import { Array, Data, Duration, Effect, Either, Fiber, Option, Stream } from "effect"
+import { Array, Effect, Either, Stream } from "effect"
 import {
-  keepCopyCommand,
-  listCopiesCommand,
   locateBackups,
   markCopiesCommand,
   nameItemFile,
-  parseCopies,
-  parseManifest,
-  parseVerified,
-  readCopyCommand,
   type RemoteBackup,
-  type RemoteBackups,
-  verifyBackupCommand,
-  writeCopyCommand
+  type RemoteBackups
 } from "../../remote/backups.ts"
-import { type Backup, type BackupCopy, type BackupVerified, nameCopyPlace } from "../../schema/backups.ts"
-import type { ServerAccess } from "../../schema/ssh.ts"
+import { type Backup, type BackupCopy, nameCopyPlace } from "../../schema/backups.ts"
 import type { Stack } from "../../schema/stacks.ts"
 import { formatBytes } from "../../schema/words.ts"
-import { computeSha256, hashStream, keepLastBytes } from "../../services/bytes.ts"
-import { LocalFiles, privateFile } from "../../services/local/LocalFiles.ts"
+import { computeSha256, hashStream } from "../../services/bytes.ts"
 import { countBytes } from "../../services/runs/events.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { execute, makeCommandFailed, Ssh } from "../../services/ssh/Ssh.ts"
+import { execute } from "../../services/ssh/Ssh.ts"
 import { listStacksWith, spellInFull } from "../projects/places.ts"
-
-/** A place of copies could not be read or written. */
-class CopyFailed extends Data.TaggedError("CopyFailed")<{ readonly to: string; readonly reason: string }> {
-  override get message() {
-    return `${this.to}: ${this.reason}`
-  }
-}
-
-/** A whole copy of a backup, under its name at its place. */
-interface KeptCopy {
-  readonly name: string
-  readonly backup: RemoteBackup
-}
-
-type Needed = LocalFiles | Path.Path | Ssh
-
-/** Directory of backups: copies elsewhere, or those of the stack itself. */
-interface CopyPlace {
-  readonly to: string
-  /** Whole copies, newest first, and the bytes that are free. */
-  readonly list: Effect.Effect<
-    { readonly copies: ReadonlyArray<KeptCopy>; readonly free: number },
-    CopyFailed,
-    Needed
-  >
-  readonly read: (name: string, file: string) => Stream.Stream<Uint8Array, CopyFailed, Needed>
-  readonly write: (
-    name: string,
-    file: string,
-    bytes: Stream.Stream<Uint8Array, CopyFailed>
-  ) => Effect.Effect<void, CopyFailed, Needed>
-  /** Reads what was written again, and compares it with the hashes of the items. */
-  readonly verify: (name: string, items: Backup["items"]) => Effect.Effect<BackupVerified, CopyFailed, Needed>
-  /** Lists a copy whose files are written, and removes outdated ones. */
-  readonly keep: (
-    name: string,
-    manifest: ReadonlyArray<string>,
-    outdated: ReadonlyArray<string>
-  ) => Effect.Effect<void, CopyFailed, Needed>
-}
-
-const manifestName = "manifest"
-const longestPause = Duration.minutes(10)
-const longestTransfer = Duration.hours(12)
-const longestListing = Duration.seconds(20)
-/** Bytes kept of the end of an error message. */
-const mostWords = 4 * 1024
-
-const failedAt = (to: string) => (error: { readonly message: string }) =>
-  new CopyFailed({ to, reason: error.message.replace(/\.$/, "") })
-
-const newestFirst = (copies: ReadonlyArray<KeptCopy>) =>
-  copies.toSorted((one, other) => other.backup.takenAt.localeCompare(one.backup.takenAt))
-
-const copyName = /^\d+-\d{8}T\d{6}Z$/
-
-/** Name of a backup's copy: two backups of one number, before and after a server was lost, are apart. */
-const nameCopy = ({ id, takenAt }: Pick<Backup, "id" | "takenAt">): string => `${id}-${takenAt.replaceAll(/[-:]/g, "")}`
-
-const toKeptCopy = (name: string, lines: ReadonlyArray<string>): KeptCopy => ({
-  name,
-  backup: parseManifest(name.slice(0, name.indexOf("-")), lines)
-})
-
-/** Streams a file of a server; fails unless all of it came. */
-const streamRemote = (server: ServerAccess, command: ReturnType<typeof readCopyCommand>) =>
-  Stream.unwrapScoped(Effect.gen(function*() {
-    const process = yield* (yield* Ssh).spawn(server, command)
-    const stderr = keepLastBytes(mostWords)
-    const draining = yield* Effect.forkScoped(
-      Stream.runForEach(process.stderr, (chunk) => Effect.sync(() => stderr.add(chunk)))
-    )
-    const checked = Effect.gen(function*() {
-      const code = yield* process.exit
-      yield* Fiber.await(draining)
-      if (code !== 0) return yield* makeCommandFailed(server, command, code, stderr.text())
-    })
-    return Stream.concat(process.stdout, Stream.drain(Stream.fromEffect(checked)))
-  }))
-
-/** Directory on a server. */
-const makeRemotePlace = (to: string, server: ServerAccess, root: string): CopyPlace => {
-  const failed = failedAt(to)
-  return {
-    to,
-    list: execute(server, listCopiesCommand(root)).pipe(
-      Effect.timeoutFail({
-        duration: longestListing,
-        onTimeout: () => new CopyFailed({ to, reason: `"${server.name}" does not answer` })
-      }),
-      Effect.map(({ stdout }) => {
-        const { freeKiB, manifests } = parseCopies(stdout)
-        return {
-          copies: newestFirst(manifests.map(({ lines, name }) => toKeptCopy(name, lines))),
-          free: freeKiB * 1024
-        }
-      }),
-      Effect.mapError(failed)
-    ),
-    read: (name, file) =>
-      streamRemote(server, readCopyCommand(root, name, file)).pipe(
-        Stream.mapError(failed),
-        Stream.timeoutFail(
-          () => new CopyFailed({ to, reason: `"${server.name}" sends nothing of ${file} any more` }),
-          longestPause
-        )
-      ),
-    write: (name, file, bytes) =>
-      Effect.gen(function*() {
-        const command = writeCopyCommand(root, name, file)
-        const { code, stderr } = yield* (yield* Ssh).exec(server, command, { stdin: bytes, timeout: longestTransfer })
-        if (code !== 0) return yield* makeCommandFailed(server, command, code, stderr)
-      }).pipe(Effect.mapError((error) => error instanceof CopyFailed ? error : failed(error))),
-    verify: (name, items) =>
-      execute(server, verifyBackupCommand(root, name, items), { timeout: longestTransfer }).pipe(
-        Effect.mapBoth({ onFailure: failed, onSuccess: ({ stdout }) => parseVerified(stdout) })
-      ),
-    keep: (name, manifest, outdated) =>
-      execute(server, keepCopyCommand(root, name, manifest, outdated)).pipe(Effect.mapError(failed), Effect.asVoid)
-  }
-}
-
-/** Directory of this machine. */
-const makeLocalPlace = (to: string, root: string): CopyPlace => {
-  const failed = failedAt(to)
-  const isWhole = (name: string) =>
-    Effect.gen(function*() {
-      const path = yield* Path.Path
-      return Option.isSome(yield* (yield* LocalFiles).find(path.join(root, name, manifestName)))
-    })
-  const names = Effect.gen(function*() {
-    const files = yield* LocalFiles
-    if (Option.isNone(yield* files.find(root))) return []
-    return (yield* files.names(root)).flatMap(({ kind, name }) =>
-      kind === "directory" && copyName.test(name) ? [name] : []
-    )
-  })
-  const locate = (name: string, file: string) => Effect.map(Path.Path, (path) => path.join(root, name, file))
-  return {
-    to,
-    list: Effect.gen(function*() {
-      const files = yield* LocalFiles
-      const path = yield* Path.Path
-      const whole = yield* Effect.filter(yield* names, isWhole)
-      const copies = yield* Effect.forEach(
-        whole,
-        (name) =>
-          Effect.map(
-            files.read(path.join(root, name, manifestName)),
-            (bytes) => toKeptCopy(name, new TextDecoder().decode(bytes).split("\n"))
-          )
-      )
-      yield* files.makeDirectory(root, { mode: privateFile.directoryMode })
-      return { copies: newestFirst(copies), free: yield* files.freeBytes(root) }
-    }).pipe(Effect.mapError(failed)),
-    read: (name, file) =>
-      Stream.unwrap(Effect.gen(function*() {
-        return (yield* LocalFiles).stream(yield* locate(name, file))
-      })).pipe(Stream.mapError(failed)),
-    write: (name, file, bytes) =>
-      Effect.gen(function*() {
-        const files = yield* LocalFiles
-        const path = yield* Path.Path
-        // Left by a transfer that was interrupted.
-        const left = yield* Effect.filter(yield* names, (other) => isWhole(other), { negate: true })
-        yield* Effect.forEach(left.filter((other) => other !== name), (other) => files.remove(path.join(root, other)))
-        yield* files.save(path.join(root, name, file), bytes, privateFile)
-      }).pipe(Effect.mapError((error) => error instanceof CopyFailed ? error : failed(error))),
-    verify: (name, items) =>
-      Effect.gen(function*() {
-        const files = yield* LocalFiles
-        const found = yield* Effect.forEach(items, (item) =>
-          Effect.gen(function*() {
-            const file = yield* locate(name, nameItemFile(item.name))
-            if (Option.isNone(yield* files.find(file))) return { name: item.name, state: "missing" as const }
-            const isSame = (yield* files.sha256(file)) === item.sha256
-            return { name: item.name, state: isSame ? "whole" as const : "changed" as const }
-          }))
-        return { whole: found.length > 0 && found.every(({ state }) => state === "whole"), items: found }
-      }).pipe(Effect.mapError(failed)),
-    keep: (name, manifest, outdated) =>
-      Effect.gen(function*() {
-        const files = yield* LocalFiles
-        const path = yield* Path.Path
-        yield* files.write(path.join(root, name, manifestName), [...manifest, ""].join("\n"), privateFile)
-        yield* Effect.forEach(outdated, (old) => files.remove(path.join(root, old)))
-      }).pipe(Effect.mapError(failed))
-  }
-}
+import {
+  CopyFailed,
+  copyName,
+  type CopyPlace,
+  failedAt,
+  makeLocalPlace,
+  makeRemotePlace,
+  nameCopy,
+  newestFirst,
+  type PlaceServices
+} from "./copyPlaces.ts"
+import { openRestic } from "./restic.ts"
 
 /** Directory of a stack's copies: by the name of its server, so that one that is set up anew has those of the lost one. */
 const nameStackCopies = ({ remotePath, server }: Stack): string => {
@@ -227,6 +40,7 @@ const openPlace = (stack: Stack, copy: BackupCopy) =>
     const to = nameCopyPlace(copy)
     const settings = yield* Settings
     const directory = nameStackCopies(stack)
+    if (copy.to === "restic") return yield* openRestic(to, copy.repository ?? "", directory)
     if (copy.to === "here") {
       if (!settings.isLasting) {
         return yield* new CopyFailed({ to, reason: "the settings have no file, beside which it could be kept" })
@@ -297,7 +111,7 @@ const transfer = (
   Effect.gen(function*() {
     const { to } = into.place
     const count = yield* countBytes(step, sumBytes({ items }))
-    const services = yield* Effect.context<Needed>()
+    const services = yield* Effect.context<PlaceServices>()
     for (const { bytes, name, sha256 } of items) {
       const file = nameItemFile(name)
       const read = Stream.provideContext(from.place.read(from.name, file), services)
@@ -319,7 +133,7 @@ const transfer = (
 const copyTo = (stack: Stack, backup: RemoteBackup, copy: BackupCopy, keep: number) =>
   Effect.gen(function*() {
     const place = yield* openPlace(stack, copy)
-    const { copies, free } = yield* place.list
+    const { copies, free } = yield* place.list([backup])
     const name = nameCopy(backup)
     if (!copyName.test(name)) {
       return yield* new CopyFailed({ to: place.to, reason: "the time of the backup is unknown" })
@@ -384,11 +198,15 @@ export const readCopies = Effect.fn("backups.readCopies")(function*(
   { backups }: Pick<RemoteBackups, "backups">,
   copies: ReadonlyArray<BackupCopy>
 ) {
-  const read = yield* Effect.forEach(copies, (copy) =>
-    Effect.flatMap(openPlace(stack, copy), ({ list }) => list).pipe(
-      Effect.either,
-      Effect.map((listed) => ({ copy, to: nameCopyPlace(copy), listed }))
-    ), { concurrency: "unbounded" })
+  const read = yield* Effect.forEach(
+    copies,
+    (copy) =>
+      Effect.flatMap(openPlace(stack, copy), ({ list }) => list(backups)).pipe(
+        Effect.either,
+        Effect.map((listed) => ({ copy, to: nameCopyPlace(copy), listed }))
+      ),
+    { concurrency: "unbounded" }
+  )
   const kept = read.flatMap(({ copy, listed, to }) =>
     Either.isRight(listed) ? listed.right.copies.map((each) => ({ ...each, copy, to })) : []
   ).toSorted((one, other) => other.backup.takenAt.localeCompare(one.backup.takenAt))
@@ -429,7 +247,7 @@ export const bringBack = Effect.fn("backups.bringBack")(function*(
     ? backup.id
     : String(Math.max(...backups.map(({ id }) => Number(id))) + 1)
   const own = openOwn(stack)
-  yield* requireRoom(own, backup, (yield* own.list).free)
+  yield* requireRoom(own, backup, (yield* own.list([])).free)
   yield* transfer("fetch", { place, name }, { place: own, name: id, outdated: [] }, backup)
   return id
 })

@@ -1,4 +1,3 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import {
   formatBackupNotes,
@@ -29,12 +28,11 @@ import { withEnvironment } from "../../schema/environments.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
 import { formatBytes } from "../../schema/words.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { keyedDigest, scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
-import { execute, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
+import { execute, scrubServerOutput } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "../planHash.ts"
 import {
@@ -47,6 +45,7 @@ import {
 import { describeDockerRefusal } from "../servers/servers.ts"
 import { chooseItems, readBackups, runToItsEnd, toBackup } from "./backups.ts"
 import { bringBack, findCopies, type LostBackup, readCopies, sumBytes } from "./copies.ts"
+import type { PlaceServices } from "./copyPlaces.ts"
 import { parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Facts that a restore is based on. */
@@ -167,7 +166,7 @@ export const planRestore = Effect.fn("planRestore")(function*(
 ): Effect.fn.Return<
   RestorePlan,
   BackupNotFound | BackupUnreadable | PlaceRefused | RemoteCommandFailed | SshError,
-  LocalFiles | Path.Path | Settings | Ssh
+  PlaceServices | Settings
 > {
   const stack = yield* resolvePlace(request)
   const decision = yield* decideRestore(stack, request)
@@ -311,7 +310,7 @@ export const restore = Effect.fn("restore")(function*(
   | RestorePlanMoved
   | RunFailure
   | SshError,
-  Instance | LocalFiles | Locks | Path.Path | Runs | Settings | Ssh
+  Instance | Locks | PlaceServices | Runs | Settings
 > {
   const stack = yield* resolvePlaceToChange(request)
   const { requestedBy } = yield* RunRequest

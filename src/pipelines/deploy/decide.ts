@@ -21,7 +21,7 @@ import {
   sendsZstd,
   type Transfer
 } from "../archive/transfer.ts"
-import type { DecidedBackups } from "../backups/backups.ts"
+import type { DecidedBackups } from "../backups/deployBackup.ts"
 import { decideBridgedRollouts, type Rollout } from "../bridge/rollout.ts"
 import { type ComposeService, parseServiceDefinitions } from "../projects/compose.ts"
 import type { CheckedKeys } from "../projects/compose/checkComposeKeys.ts"
@@ -395,7 +395,7 @@ const decideBackups = (stack: Stack, { backups }: DeployPlan) =>
   backups === undefined || backups.config.beforeDeploy === false
     ? Effect.succeed(undefined)
     : Effect.flatMap(
-      Effect.promise(() => import("../backups/backups.ts")),
+      Effect.promise(() => import("../backups/deployBackup.ts")),
       ({ decideBackups }) => decideBackups(stack, backups.config, backups.definition)
     )
 

@@ -278,7 +278,7 @@ const uploadProject = (
     return { uploaded, all, isCompressed }
   })
 
-const loadDeployBackup = Effect.promise(() => import("../backups/backups.ts"))
+const loadDeployBackup = Effect.promise(() => import("../backups/deployBackup.ts"))
 
 const readCheckout = (directory: string) =>
   Effect.flatMap(Effect.promise(() => import("./readSource.ts")), ({ readSource }) => readSource(directory))

@@ -1,4 +1,3 @@
-import type { Path } from "@effect/platform"
 import { Array, Duration, Effect, Option, Predicate } from "effect"
 import { formatManifest, parseReleaseFiles, releaseFilesCommand, type RemoteRelease } from "../../remote/releases.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../../remote/stack.ts"
@@ -16,13 +15,12 @@ import type { Run } from "../../schema/runs.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import { describeStack, DockerUnusable, type Stack } from "../../schema/stacks.ts"
 import { pluralize } from "../../schema/words.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { makeStageExecutor, uncancellable } from "../../services/runs/Steps.ts"
 import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
-import { execute, normalizeImageName, type Ssh } from "../../services/ssh/Ssh.ts"
+import { execute, normalizeImageName } from "../../services/ssh/Ssh.ts"
 import {
   backupLine,
   describeKeptRelease,
@@ -37,6 +35,7 @@ import { awaitHealth, type HealthOptions, readReleaseHealthOptions, toHealthOutc
 import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { reconcileActivation } from "../activation/recover.ts"
 import { describeUnhealthy, listReleaseFiles, makeActivations, reactivate, restage } from "../activation/unhealthy.ts"
+import type { PlaceServices } from "../backups/copyPlaces.ts"
 import type { RestoreDecision } from "../backups/restore.ts"
 import { makeBridging, restoreRoutes, restoreRoutesAfter } from "../bridge/bridging.ts"
 import {
@@ -151,7 +150,7 @@ const stage = makeStageExecutor((name, error) => {
   return new DeployFailed({ program, step: name, reason: error.message, state })
 })
 
-const loadDeployBackup = Effect.promise(() => import("../backups/backups.ts"))
+const loadDeployBackup = Effect.promise(() => import("../backups/deployBackup.ts"))
 export const loadRestore = Effect.promise(() => import("../backups/restore.ts"))
 
 /** Decides what a rollback keeps of the data, and what it restores; changes nothing. */
@@ -360,7 +359,7 @@ export const rollback = Effect.fn("rollback")(function*(
   | ReleaseNotFound
   | ReleaseUnavailable
   | RunFailure,
-  LocalFiles | Path.Path | Settings | Ssh | Sftp | Runs | Instance | Locks
+  Instance | Locks | PlaceServices | Runs | Settings | Sftp
 > {
   const stack = yield* resolvePlaceToChange(request)
   const { requestedBy } = yield* RunRequest
@@ -405,7 +404,7 @@ export const planRollback = Effect.fn("planRollback")(function*(
   | PlaceRefused
   | RemoteCommandFailed
   | SshError,
-  LocalFiles | Path.Path | Settings | Ssh
+  PlaceServices | Settings
 > {
   const stack = yield* resolveUnconfirmedPlace(request)
   const { remotePath: path, server } = stack

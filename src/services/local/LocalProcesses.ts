@@ -9,11 +9,12 @@ import {
   Redacted,
   Schedule,
   Schema,
-  type Scope
+  type Scope,
+  Stream
 } from "effect"
 import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
-import { keepLastBytes, makeLatestOutput } from "../bytes.ts"
+import { keepLastBytes, makeLatestOutput, streamBytes, writeChunk } from "../bytes.ts"
 import { readErrorCode } from "./LocalFiles.ts"
 
 /** A program to run on this machine, without a shell. */
@@ -57,6 +58,19 @@ export class ProgramNotFound extends Schema.TaggedError<ProgramNotFound>()("Prog
   }
 }
 
+/** A program ended with another exit code than 0. */
+export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", {
+  program: Schema.String,
+  exitCode: Schema.NullOr(Schema.Number),
+  /** End of its standard error. */
+  words: Schema.String
+}) {
+  override get message() {
+    const words = this.words === "" ? "it printed no reason" : this.words
+    return `${this.program} ended with exit code ${this.exitCode ?? "unknown"}: ${words}`
+  }
+}
+
 /** Programs of the machine that Berth runs on. */
 export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalProcesses, {
   /**
@@ -72,6 +86,14 @@ export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalPro
    * it has its standard input and error, and stays in its process group.
    */
   readonly read: (command: LocalCommand) => Effect.Effect<LocalReading, ProgramNotFound>
+  /**
+   * Runs a program with these bytes as its standard input, and streams its standard output, both with back-pressure.
+   * Fails unless it ends with 0. An input that fails ends the program before it has read the end.
+   */
+  readonly stream: <E = never>(
+    command: Pick<LocalCommand, "args" | "program" | "variables">,
+    input?: Stream.Stream<Uint8Array, E>
+  ) => Stream.Stream<Uint8Array, E | ProgramFailed | ProgramNotFound>
   /** Starts a program that outlives the call, such as an editor; returns once it is running. */
   readonly launch: (command: Pick<LocalCommand, "program" | "args">) => Effect.Effect<void, ProgramNotFound>
 }>() {}
@@ -168,13 +190,14 @@ const endGroup = (child: ChildProcess) =>
   })
 
 const start = (
-  { args, cwd, program, variables }: LocalCommand
+  { args, cwd, program, variables }: Pick<LocalCommand, "args" | "cwd" | "program" | "variables">,
+  stdin: "ignore" | "pipe" = "ignore"
 ): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
   Effect.acquireRelease(
     spawned(program, args, {
       ...(cwd === undefined ? {} : { cwd }),
       env: childEnvironment(variables),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [stdin, "pipe", "pipe"],
       // Makes the child a group leader, so that its whole group can be ended.
       detached: !isWindows
     }),
@@ -308,6 +331,35 @@ const read = ({ args, cwd, maxOutput, program, timeout, variables }: LocalComman
     Effect.withSpan("LocalProcesses.read", { attributes: { program } })
   )
 
+const stream = <E = never>(
+  command: Pick<LocalCommand, "args" | "program" | "variables">,
+  input?: Stream.Stream<Uint8Array, E>
+): Stream.Stream<Uint8Array, E | ProgramFailed | ProgramNotFound> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const child = yield* start(command, input === undefined ? "ignore" : "pipe")
+    const errors = keepLastBytes(mostErrors)
+    child.stderr?.on("data", (chunk: Buffer) => errors.add(chunk))
+    const closed = yield* Deferred.make<number | null>()
+    child.once("close", (code) => Deferred.unsafeDone(closed, Effect.succeed(code)))
+    const unread = yield* Deferred.make<never, E>()
+    const { stdin } = child
+    if (input !== undefined && stdin !== null) {
+      // Its exit code says why it reads no further.
+      stdin.on("error", () => undefined)
+      yield* Stream.runForEach(input, (chunk) => writeChunk(stdin, chunk)).pipe(
+        Effect.zipRight(Effect.sync(() => stdin.end())),
+        Effect.catchAll((error) => Deferred.fail(unread, error)),
+        Effect.forkScoped
+      )
+    }
+    const checked = Effect.flatMap(Deferred.await(closed), (exitCode) =>
+      exitCode === 0
+        ? Effect.void
+        : new ProgramFailed({ program: command.program, exitCode, words: errors.text().trim() }))
+    const output = child.stdout === null ? Stream.empty : streamBytes(child.stdout)
+    return Stream.concat(output, Stream.drain(Stream.fromEffect(checked))).pipe(Stream.interruptWhenDeferred(unread))
+  })).pipe(Stream.withSpan("LocalProcesses.stream", { attributes: { program: command.program } }))
+
 // Windows starts the shell first, which reports a missing program a moment later.
 const startingMillis = isWindows ? 500 : 0
 
@@ -319,4 +371,4 @@ const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<Local
 )
 
 /** Runs programs as child processes, each the leader of its own group. */
-export const LocalProcessesLive = Layer.succeed(LocalProcesses, LocalProcesses.of({ run, read, launch }))
+export const LocalProcessesLive = Layer.succeed(LocalProcesses, LocalProcesses.of({ run, read, stream, launch }))

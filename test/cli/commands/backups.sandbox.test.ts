@@ -14,9 +14,12 @@ describe.skipIf(process.platform === "win32")("berth backups", { timeout: 60_000
       const { url } = yield* startService(settingsFile)
       const backups = (...args: ReadonlyArray<string>) => runCli({ url }, ["backups", "hello", ...args])
       expect(yield* backups()).toMatchObject({ code: 0, err: expect.stringContaining("berth backup takes one") })
-      const manifest = "at\t2026-01-02T03:04:05Z\ntrigger\tmanual\ndata\tdb\tdb.gz\t10\tabc\t1\n"
+      const manifest = "at\t2026-01-02T03:04:05Z\ntrigger\tmanual\ndata\tdb\tdb.gz\t10\tabc\t1\ncopy\tvault\tfailed\n"
       yield* plant(home, { "containers/hello/.berth/backups/7/manifest": manifest })
-      expect(yield* backups("7")).toMatchObject({ code: 0, out: expect.stringContaining("2026-01-02T03:04:05Z") })
+      expect(yield* backups("7")).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/2026-01-02T03:04:05Z .*db 10 B +server, vault \(failed\)/)
+      })
       expect(yield* backups("99")).toMatchObject({ code: 1, err: expect.stringContaining("Known: 7") })
       expect(yield* backups("--verify")).toMatchObject({ code: 64, err: expect.stringContaining("needs the id") })
     }).pipe(Effect.provide(NodeContext.layer)))

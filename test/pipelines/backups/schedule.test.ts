@@ -6,7 +6,7 @@ import type { NotifiedBackup } from "../../../src/schema/notify.ts"
 import { RunsLive } from "../../../src/services/runs/engine.ts"
 import { InstanceLive, Runs } from "../../../src/services/runs/Runs.ts"
 import { type RunHistory, runStoreLayer } from "../../../src/services/runs/store.ts"
-import { localFilesTest } from "../../../src/testing/LocalFilesTest.ts"
+import { localFilesTest, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
 import { locksTest, makeRunStoreMemory } from "../../../src/testing/RunsTest.ts"
 import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
 import { SshAsked, sshTest } from "../../../src/testing/SshTest.ts"
@@ -65,6 +65,7 @@ const schedule = (
         "/srv/shop/compose.yml": "services: {}\n",
         "/srv/notes/container.json": JSON.stringify({ serverId: "main", remotePath: "~/notes" })
       }),
+      localProcessesTest({}),
       Path.layer,
       RunsLive.pipe(
         Layer.provide(runStoreLayer(

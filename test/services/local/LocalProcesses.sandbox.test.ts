@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Ref, Schedule } from "effect"
+import { Effect, Fiber, Ref, Schedule, Stream } from "effect"
+import { existsSync } from "node:fs"
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -45,6 +46,45 @@ const areGone = (file: string) =>
   Effect.gen(function*() {
     expect((yield* pidsIn(file)).filter(runs)).toEqual([])
   }).pipe(Effect.sandbox, Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }))
+
+describe("the stream of a program", () => {
+  const text = (bytes: Stream.Stream<Uint8Array, unknown>) => Stream.mkString(Stream.decodeText(bytes))
+
+  it.live("is what it prints of what it reads", () =>
+    Effect.gen(function*() {
+      const { stream } = yield* LocalProcesses
+      const input = Stream.range(1, 40).pipe(Stream.map(() => new Uint8Array(64 * 1024).fill(120)))
+      const count = "let n = 0; process.stdin.on('data', (d) => n += d.length).on('end', () => console.log(n))"
+      expect(yield* text(stream(node(count), input))).toBe(`${40 * 64 * 1024}\n`)
+      const echo = node("process.stdin.pipe(process.stdout)")
+      expect((yield* text(stream(echo, input))).length).toBe(40 * 64 * 1024)
+    }).pipe(Effect.provide(LocalProcessesLive)))
+
+  it.live("fails with its last words, also where it reads no further", () =>
+    Effect.gen(function*() {
+      const { stream } = yield* LocalProcesses
+      const endless = Stream.repeatValue(new Uint8Array(64 * 1024))
+      const failing = stream(node("console.error('no room'); process.exitCode = 7; process.stdin.destroy()"), endless)
+      expect(yield* Effect.flip(Stream.runDrain(failing))).toMatchObject({
+        _tag: "ProgramFailed",
+        exitCode: 7,
+        words: "no room"
+      })
+      const missing = Stream.runDrain(stream({ program: "no-such-program", args: [] }))
+      expect((yield* Effect.flip(missing))._tag).toBe("ProgramNotFound")
+    }).pipe(Effect.provide(LocalProcessesLive)))
+
+  it.scopedLive("ends a program whose input fails before it has read the end", () =>
+    Effect.gen(function*() {
+      const { stream } = yield* LocalProcesses
+      const file = yield* temporaryFile
+      const note = `require("node:fs").writeFileSync(${JSON.stringify(file)}, "end")`
+      const broken = Stream.concat(Stream.make(new Uint8Array(10)), Stream.fail("the line broke"))
+      const reading = stream(node(`process.stdin.resume().on("end", () => { ${note} })`), broken)
+      expect(yield* Effect.flip(Stream.runDrain(reading))).toBe("the line broke")
+      expect(existsSync(file)).toBe(false)
+    }).pipe(Effect.provide(LocalProcessesLive)))
+})
 
 describe("LocalProcessesLive", () => {
   it.live("collects both streams and the exit code, and passes on what it hears", () =>

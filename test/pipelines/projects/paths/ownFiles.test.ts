@@ -113,6 +113,7 @@ describe("a file that Berth writes into a project", () => {
     const named = ["cli/reports.ts", "pipelines/settings.ts"]
     const besideSettings = [
       "pipelines/archive/builtArchive.ts",
+      "pipelines/backups/copyPlaces.ts",
       "pipelines/build/buildAtServer.ts",
       "services/HostKeysLive.ts",
       "services/ProjectTrust.ts",
