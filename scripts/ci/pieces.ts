@@ -167,7 +167,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ofScenarios("activation", "test/pipelines/activation/"),
   ofScenarios(
     "deploys",
-    ...["archive/", "build.", "compare.", "deploy/", "drift/", "releases/", "stacks/", "targets/"]
+    ...["archive/", "backups/", "build.", "compare.", "deploy/", "drift/", "releases/", "stacks/", "targets/"]
       .map((folder) => `test/pipelines/${folder}`)
   ),
   further({

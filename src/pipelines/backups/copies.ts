@@ -24,9 +24,9 @@ import {
   makeRemotePlace,
   nameCopy,
   newestFirst,
+  openRestic,
   type PlaceServices
 } from "./copyPlaces.ts"
-import { openRestic } from "./restic.ts"
 
 /** Directory of a stack's copies: by the name of its server, so that one that is set up anew has those of the lost one. */
 const nameStackCopies = ({ remotePath, server }: Stack): string => {
