@@ -137,7 +137,7 @@ export {
   ExecTerminal,
   TerminalSize
 } from "../schema/exec.ts"
-export { type JumpHost, JumpList } from "../schema/jumpHosts.ts"
+
 export {
   Contains,
   type LogEvent,
@@ -287,6 +287,8 @@ export {
 export {
   Fingerprint,
   HostKeyTaken,
+  type JumpHost,
+  JumpList,
   type MachineAddress,
   Port,
   RemotePath,

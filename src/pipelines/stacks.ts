@@ -32,8 +32,8 @@ import { type Instance, type RunFailure, Runs, type RunSpec } from "../services/
 import { executeStep, uncancellable } from "../services/runs/Steps.ts"
 import { scrubSecrets, type Settings } from "../services/settings/Settings.ts"
 import { scrubServerOutput, Ssh } from "../services/ssh/Ssh.ts"
+import { acquireDeployLock, limitConcurrentDeploys } from "./activation/activate.ts"
 import { awaitHealth, describeHealth, readCurrentHealthOptions, toHealthOutcome } from "./activation/health.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "./activation/lock.ts"
 import { recoveryRetries } from "./activation/recover.ts"
 import { markFirst } from "./activation/unhealthy.ts"
 import {

@@ -10,9 +10,11 @@ import { scrubSecrets } from "../../services/settings/Settings.ts"
 import { makeCommandFailed, scrubServerOutput, Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases, readServerFacts } from "../servers/servers.ts"
 import {
+  acquireDeployLock,
   describeStateAfter,
   describeStateWithin,
   halfway,
+  limitConcurrentDeploys,
   readFailure,
   stateUnknown,
   stoppedHalfway
@@ -27,7 +29,6 @@ import {
   type StackHealth,
   toHealthOutcome
 } from "./health.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "./lock.ts"
 import {
   chooseReleaseToRestore,
   describeRestoredHealth,

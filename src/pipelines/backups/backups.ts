@@ -42,7 +42,7 @@ import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import { execute, makeCommandFailed, type RemoteCommand, scrubServerOutput, type Ssh } from "../../services/ssh/Ssh.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/SshLive.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
+import { acquireDeployLock, limitConcurrentDeploys } from "../activation/activate.ts"
 import {
   type PlaceRefused,
   resolvePlace,

@@ -33,7 +33,7 @@ import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { keyedDigest, scrubSecrets, type Settings } from "../../services/settings/Settings.ts"
 import { execute, scrubServerOutput } from "../../services/ssh/Ssh.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
+import { acquireDeployLock, limitConcurrentDeploys } from "../activation/activate.ts"
 import { changedFacts, computePlanHash, type FactKinds, type Facts } from "../planHash.ts"
 import {
   describeEnvironment,

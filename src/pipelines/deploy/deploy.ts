@@ -31,18 +31,19 @@ import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import {
+  acquireDeployLock,
   activate,
   backupLine,
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
   formatKeepReleases,
+  limitConcurrentDeploys,
   listEnvFileNames,
   LoadFailed
 } from "../activation/activate.ts"
 import { listExpectedCompose } from "../activation/expectedCompose.ts"
 import { awaitHealth, readHealthOptions, readReleaseHealthOptions, toHealthOutcome } from "../activation/health.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { reconcileActivation } from "../activation/recover.ts"
 import { finishDeploy, makeActivations } from "../activation/unhealthy.ts"
 import { computeFullSize, shouldCompress } from "../archive/transfer.ts"

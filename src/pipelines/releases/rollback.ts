@@ -22,17 +22,18 @@ import { scrubSecrets, type Settings } from "../../services/settings/Settings.ts
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import { execute, normalizeImageName } from "../../services/ssh/Ssh.ts"
 import {
+  acquireDeployLock,
   backupLine,
   describeKeptRelease,
   describeRemarks,
   describeStateWithin,
   formatKeepReleases,
+  limitConcurrentDeploys,
   listEnvFileNames,
   LoadFailed,
   type RunningActivation
 } from "../activation/activate.ts"
 import { awaitHealth, type HealthOptions, readReleaseHealthOptions, toHealthOutcome } from "../activation/health.ts"
-import { acquireDeployLock, limitConcurrentDeploys } from "../activation/lock.ts"
 import { reconcileActivation } from "../activation/recover.ts"
 import { describeUnhealthy, listReleaseFiles, makeActivations, reactivate, restage } from "../activation/unhealthy.ts"
 import type { PlaceServices } from "../backups/copyPlaces.ts"

@@ -1,7 +1,6 @@
 import { Array, Effect, Either, Option, Record, Redacted, Schema, Struct } from "effect"
-import { JumpList } from "../../schema/jumpHosts.ts"
 import { NotifyEvents, NotifyFormat, NotifyName, type NotifyTarget, NotifyUrl } from "../../schema/notify.ts"
-import { Fingerprint, isKeyText, Port, type Server, usualSshPort } from "../../schema/servers.ts"
+import { Fingerprint, isKeyText, JumpList, Port, type Server, usualSshPort } from "../../schema/servers.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../../schema/settings.ts"
 import { type ServerAccess } from "../../schema/ssh.ts"
 import {

@@ -1,6 +1,5 @@
 import { Effect, Option } from "effect"
-import { type JumpHost, jumpShape, mostJumps, parseJumpHosts } from "../../schema/jumpHosts.ts"
-import { usualSshPort } from "../../schema/servers.ts"
+import { type JumpHost, jumpShape, mostJumps, parseJumpHosts, usualSshPort } from "../../schema/servers.ts"
 import { type Credentials, JumpRefused, type ServerAccess, type SshDefaults } from "../../schema/ssh.ts"
 import { cut, quoteInput } from "../../schema/words.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
