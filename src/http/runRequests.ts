@@ -7,6 +7,7 @@ import {
   HttpServerResponse
 } from "@effect/platform"
 import { Deferred, Effect, Fiber, HashSet, Option, Ref } from "effect"
+import { getRun, listRuns, watchRun } from "../pipelines/runs.ts"
 import { type Run, RunInterrupted } from "../schema/runs.ts"
 import { CurrentCaller, mayChange } from "../services/access/Caller.ts"
 import { Locks } from "../services/locks/Locks.ts"
@@ -15,7 +16,7 @@ import { digestIdempotency, type Idempotency, IdempotencyKeyReused, type KeyedRu
 import { ApiError, listRunEndpoints, orApiError } from "./api/annotations.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { findEndpoint } from "./requestTarget.ts"
-import { requester } from "./wire.ts"
+import { EventStreams, loadOnUse, orMarkdown, requester } from "./wire.ts"
 
 const longestKey = 200
 
@@ -140,3 +141,28 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
       })
   })
 )
+
+/** Decodes `last-event-id`; other values restart from the first event. */
+const eventId = (text: string | undefined): Option.Option<number> =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
+
+const loadReports = () => import("../schema/deployReport.ts")
+
+export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
+  Effect.gen(function*() {
+    const runs = yield* Runs
+    const streams = yield* EventStreams
+    return handlers
+      .handle("listRuns", ({ urlParams }) => orApiError(listRuns(urlParams)))
+      .handle("getRun", ({ path }) =>
+        orApiError(orMarkdown(getRun(path.id), (run) =>
+          loadOnUse(loadReports, ({ formatRunReport }) =>
+            Effect.succeed(formatRunReport(run))))))
+      .handle("cancelRun", ({ path }) =>
+        orApiError(runs.cancel(path.id)))
+      .handleRaw("watchRun", ({ headers, path }) =>
+        orApiError(Effect.gen(function*() {
+          const respond = yield* streams.open
+          return respond(yield* watchRun(path.id, eventId(headers["last-event-id"])))
+        })))
+  }))

@@ -10,7 +10,6 @@ import { AllowedLive, answerDefects, CurrentPolicyLive, guard, ReadOnlyAgentsLiv
 import { ApplicationsHandlers, DeclaredHandlers, RoutesHandlers, WebhooksHandlers } from "./handlers/applications.ts"
 import { BackupsHandlers, DeployHandlers, StacksHandlers } from "./handlers/deploys.ts"
 import { OverviewHandlers, ProjectsHandlers } from "./handlers/projects.ts"
-import { RunsHandlers } from "./handlers/runs.ts"
 import {
   DisksHandlers,
   ExecHandlers,
@@ -23,7 +22,7 @@ import {
 import { NotifyHandlers, SessionHandlers, SettingsHandlers, TokensHandlers } from "./handlers/session.ts"
 import { Pages } from "./pages.ts"
 import { ErrorsLive } from "./requestTarget.ts"
-import { RunRequestsLive } from "./runRequests.ts"
+import { RunRequestsLive, RunsHandlers } from "./runRequests.ts"
 import { WrongTokensLive } from "./sessions.ts"
 import { EventStreamsLive } from "./wire.ts"
 

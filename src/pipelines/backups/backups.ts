@@ -1,4 +1,3 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option, Stream } from "effect"
 import {
   backupCommand,
@@ -35,7 +34,6 @@ import type { ReleasesFailed } from "../../schema/releases.ts"
 import type { RemoteCommandFailed, ServerAccess, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
 import { formatBytes } from "../../schema/words.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
@@ -52,8 +50,7 @@ import {
   toRecordedRequest
 } from "../projects/places.ts"
 import { describeDockerRefusal, readReleases } from "../servers/servers.ts"
-import { copyBackup, findCopies, readCopies } from "./copies.ts"
-import type { PlaceServices } from "./copyPlaces.ts"
+import { copyBackup, findCopies, type PlaceServices, readCopies } from "./copies.ts"
 import { defaultKeep, parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Dumps and copies print nothing until they are done; a dead connection is noticed by itself. */
@@ -117,7 +114,7 @@ export const verifyBackup = Effect.fn("verifyBackup")(function*(
 ): Effect.fn.Return<
   BackupVerified,
   BackupNotFound | PlaceRefused | RemoteCommandFailed | SshError,
-  LocalFiles | Path.Path | Settings | Ssh
+  PlaceServices | Settings
 > {
   const stack = yield* resolvePlace(request)
   const { id, items } = yield* findBackup(yield* readBackups(stack), backup, describeStack(stack))

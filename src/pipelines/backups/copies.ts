@@ -28,6 +28,8 @@ import {
   type PlaceServices
 } from "./copyPlaces.ts"
 
+export type { PlaceServices } from "./copyPlaces.ts"
+
 /** Directory of a stack's copies: by the name of its server, so that one that is set up anew has those of the lost one. */
 const nameStackCopies = ({ remotePath, server }: Stack): string => {
   const path = spellInFull(server.username, remotePath)
@@ -90,7 +92,10 @@ const limit = (most: number, file: string, to: string) => (bytes: Stream.Stream<
 }
 
 /** Bytes of a backup. */
-export const sumBytes = ({ items }: Pick<Backup, "items">): number => items.reduce((sum, { bytes }) => sum + bytes, 0)
+const sumBytes = ({ items }: Pick<Backup, "items">): number => items.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** Size of a backup in words. */
+export const formatSize = (backup: Pick<Backup, "items">): string => formatBytes(sumBytes(backup))
 
 /** Fails without room for a backup at its place. */
 const requireRoom = (place: CopyPlace, backup: Pick<Backup, "items">, free: number) =>
@@ -98,7 +103,7 @@ const requireRoom = (place: CopyPlace, backup: Pick<Backup, "items">, free: numb
     ? Effect.void
     : new CopyFailed({
       to: place.to,
-      reason: `it needs ${formatBytes(sumBytes(backup))}, and ${formatBytes(free)} are free there`
+      reason: `it needs ${formatSize(backup)}, and ${formatBytes(free)} are free there`
     })
 
 /** Copies the files of a backup from one place to another, and lists them there once they were compared by hash. */

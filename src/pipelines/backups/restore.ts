@@ -27,7 +27,6 @@ import type { DeployLocked } from "../../schema/deploys.ts"
 import { withEnvironment } from "../../schema/environments.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/ssh.ts"
 import { describeStack, type Stack } from "../../schema/stacks.ts"
-import { formatBytes } from "../../schema/words.ts"
 import { type FileLocked, type Locks, makeRemotePathLock } from "../../services/locks/Locks.ts"
 import { type Instance, type RunFailure, RunRequest, Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { executeStep, Steps, uncancellable } from "../../services/runs/Steps.ts"
@@ -44,8 +43,7 @@ import {
 } from "../projects/places.ts"
 import { describeDockerRefusal } from "../servers/servers.ts"
 import { chooseItems, readBackups, runToItsEnd, toBackup } from "./backups.ts"
-import { bringBack, findCopies, type LostBackup, readCopies, sumBytes } from "./copies.ts"
-import type { PlaceServices } from "./copyPlaces.ts"
+import { bringBack, findCopies, formatSize, type LostBackup, type PlaceServices, readCopies } from "./copies.ts"
 import { parseDefinition, toPlannedItems } from "./items.ts"
 
 /** Facts that a restore is based on. */
@@ -147,9 +145,7 @@ export const describeRestore = (
     ...lost === undefined
       ? []
       : [
-        `the server has lost it: ${formatBytes(sumBytes(backup))} are brought back from ${
-          nameCopyPlace(lost.copy)
-        } first`
+        `the server has lost it: ${formatSize(backup)} are brought back from ${nameCopyPlace(lost.copy)} first`
       ],
     ...later.length === 0
       ? []

@@ -35,8 +35,7 @@ import {
   sumFileSizes
 } from "../projects/deployFiles.ts"
 import { describeForeignContainers } from "../projects/stackNames.ts"
-import type { DecidedSecrets } from "../secrets/deploySecrets.ts"
-import type { SecretMemory } from "../secrets/secretMemory.ts"
+import type { DecidedSecrets, SecretMemory } from "../secrets/deploySecrets.ts"
 import {
   decideImageNeeds,
   type DeployPlan,

@@ -55,7 +55,7 @@ import { type PlaceRefused, requireConfirmation, resolveProjectPlaceToChange } f
 import { findComposeProjectName } from "../projects/stackNames.ts"
 import { requireTrust } from "../projects/trust.ts"
 import { linkToPort, mostUrls } from "../projects/urls.ts"
-import { findSecretMemory } from "../secrets/secretMemory.ts"
+import { findSecretMemory } from "../secrets/deploySecrets.ts"
 import { readReleases } from "../servers/servers.ts"
 import { decideDeploy, decideOnUnhealthy, type DeployDecision, type DeployTarget, findDeployRefusal } from "./decide.ts"
 import { checkPlan } from "./plan.ts"

@@ -36,7 +36,7 @@ import { parseEnv } from "../projects/interpolate.ts"
 import { describeEnvironment, type PlaceRefused, resolveProjectPlaceToChange } from "../projects/places.ts"
 import { describeApartContainers } from "../projects/stackNames.ts"
 import { listPrograms, showPrograms } from "../projects/trust.ts"
-import { findSecretMemory, keepForPlan } from "../secrets/secretMemory.ts"
+import { findSecretMemory, keepForPlan } from "../secrets/deploySecrets.ts"
 import {
   computeImageChanges,
   decideDeploy,

@@ -19,8 +19,7 @@ import { findComposeFile, readProjectConfig } from "../projects/files.ts"
 import { requireTrust, resolveProjectDirectory } from "../projects/trust.ts"
 import { changeRecipients, formatRecipientsFile, readRecipients, setAgeEntry } from "./ageFile.ts"
 import { type DeclaredSecret, describeSource, listDeclaredSecrets } from "./declaredSecrets.ts"
-import { trySecrets } from "./deploySecrets.ts"
-import { findSecretMemory, type Resolution } from "./secretMemory.ts"
+import { findSecretMemory, type Resolution, trySecrets } from "./deploySecrets.ts"
 
 /** Secrets that a project declares; without the services that use them if it has no compose file. */
 const readDeclared = (directory: string, environment: string | null | undefined) =>

@@ -14,7 +14,7 @@ import { deploy } from "../deploy/deploy.ts"
 import { checkPlan } from "../deploy/plan.ts"
 import { requireConfirmation } from "../projects/places.ts"
 import { requireTrust, resolveProjectDirectory } from "../projects/trust.ts"
-import { findSecretMemory, shareSecrets } from "../secrets/secretMemory.ts"
+import { findSecretMemory, shareSecrets } from "../secrets/deploySecrets.ts"
 import {
   buildTargetsSpec,
   describeTargets,

@@ -22,7 +22,7 @@ import { planContainers } from "../deploy/plan.ts"
 import { listConfiguredPlaces, readContainerConfig, resolveEnvironment } from "../projects/files.ts"
 import { checkUnnamed, describeEnvironment, findProtection } from "../projects/places.ts"
 import { resolveProjectDirectory } from "../projects/trust.ts"
-import { shareSecrets } from "../secrets/secretMemory.ts"
+import { shareSecrets } from "../secrets/deploySecrets.ts"
 
 /** Recorded request, which lets another process continue the run even if `container.json` has changed since. */
 export const TargetsRun = Schema.Struct({

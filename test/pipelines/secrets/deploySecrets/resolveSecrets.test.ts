@@ -2,8 +2,12 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Redacted, Ref, TestClock } from "effect"
 import type { DeclaredSecret } from "../../../../src/pipelines/secrets/declaredSecrets.ts"
-import { resolveSecrets } from "../../../../src/pipelines/secrets/deploySecrets.ts"
-import { findSecretMemory, keepForPlan, shareSecrets } from "../../../../src/pipelines/secrets/secretMemory.ts"
+import {
+  findSecretMemory,
+  keepForPlan,
+  resolveSecrets,
+  shareSecrets
+} from "../../../../src/pipelines/secrets/deploySecrets.ts"
 import { scrubSecrets } from "../../../../src/services/settings/Settings.ts"
 import {
   localFilesTest,
