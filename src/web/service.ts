@@ -405,7 +405,7 @@ export const useHistory = ({ kind, projectPath, state }: RunFilter, enabled: boo
     refetchInterval: minPollMillis
   })
 
-const kinds: ReadonlySet<string> = new Set(["deploy", "rollback", "stack"])
+const kinds: ReadonlySet<string> = new Set(["backup", "deploy", "restore", "rollback", "stack"])
 
 /** Recent runs of the stack at a remote path, newest first. */
 export const useStackRuns = (serverId: string, remotePath: string) =>

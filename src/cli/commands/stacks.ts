@@ -44,7 +44,7 @@ import {
   referToProject,
   type StackLocation
 } from "../stackLocation.ts"
-import { stackActionCommands } from "./stackActions.ts"
+import { stackActionCommands } from "./deploy.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 

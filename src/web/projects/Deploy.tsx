@@ -15,6 +15,7 @@ export const Applications = lazyComponent(
   "The applications",
   () => import("./Applications.tsx").then((part) => part.Applications)
 )
+export const Data = lazyComponent("The backups", () => import("./Data.tsx").then((part) => part.Data))
 const DeployTargets = lazyComponent(
   "The plans",
   () => import("./plan/PlanPanel.tsx").then((part) => part.DeployTargets)

@@ -24,7 +24,7 @@ import {
   Waiting
 } from "../ui/components.tsx"
 import { ProjectActions, Remedies, Services } from "./Actions.tsx"
-import { Applications, DeployDialog, PlanPanel, TimeLine, VariablesPart } from "./Deploy.tsx"
+import { Applications, Data, DeployDialog, PlanPanel, TimeLine, VariablesPart } from "./Deploy.tsx"
 import {
   buildProjectHref,
   formatRunTitle,
@@ -186,6 +186,8 @@ const ProjectPart = ({ tab, ...props }: PartProps & { readonly tab: ProjectTab }
       return <Changes {...props} />
     case "runs":
       return <TimeLine project={props.project} serverId={props.serverId} onStarted={props.onStarted} />
+    case "data":
+      return <Data project={props.project} serverId={props.serverId} onStarted={props.onStarted} />
     case "variables":
       return <VariablesPart project={props.project} />
     case "application":
@@ -247,6 +249,7 @@ const ReadyProject = ({ choice, project, server, serverId, tab }: {
     "",
     "changes",
     "runs",
+    "data",
     "variables",
     ...hasPlatformJson ? ["application" as const] : []
   ])

@@ -200,13 +200,14 @@ export const useChanges = (project: LocalProject): number | null => {
   return useProjectChanges()(project)
 }
 
-export type ProjectTab = "" | "changes" | "runs" | "variables" | "application"
+export type ProjectTab = "" | "changes" | "runs" | "data" | "variables" | "application"
 
 /** Tabs of a project's screen, by their segment of the address. `rest` of a long name is hidden on narrow screens. */
 export const projectTabs: ReadonlyArray<readonly [tab: ProjectTab, name: string, rest?: string]> = [
   ["", "Now"],
   ["changes", "Changes"],
   ["runs", "Runs", "and releases"],
+  ["data", "Data"],
   ["variables", "Variables"],
   ["application", "Application"]
 ]
@@ -224,7 +225,9 @@ export const buildProjectHref = (name: string, tab: ProjectTab = ""): string =>
 const underWayTitles: Partial<Record<Run["kind"], string>> = {
   deploy: "Deploying",
   "deploy-all": "Deploying",
-  rollback: "Rolling back"
+  rollback: "Rolling back",
+  backup: "Backing up",
+  restore: "Restoring"
 }
 
 /** Title of the latest run of a stack. */
