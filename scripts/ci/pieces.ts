@@ -242,7 +242,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   }),
   ofPage("screens", "screens"),
   ofPage("lists", "applications", "overview", "projectList", "readmePicture", "servers", "settings"),
-  ofPage("work", "environments", "logScreen", "logs", "progress", "refusals", "targets", "usage")
+  ofPage("work", "data", "environments", "logScreen", "logs", "progress", "refusals", "targets", "usage")
 ]
 
 /** The pieces in turn, beginning at one that the commit decides: on a slow machine each gets its turn all the same. */

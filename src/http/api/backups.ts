@@ -27,7 +27,8 @@ export class BackupsApi extends HttpApiGroup.make("backups", { topLevel: true })
       .annotate(OpenApi.Summary, "List backups")
       .annotate(
         OpenApi.Description,
-        "Lists the whole backups of the stack in remotePath, with the release that ran. A directory without any has an empty list."
+        "Lists the whole backups of the stack in remotePath, with the release that ran and the places of copies, also those " +
+          "that the server has lost. A directory without any has an empty list."
       )
   )
   .add(
@@ -36,7 +37,10 @@ export class BackupsApi extends HttpApiGroup.make("backups", { topLevel: true })
         annotateFailures(failures.body, failures.server, failures.run, unknownBackup, [
           422,
           "The current release names nothing to back up."
-        ], [502, "The backup failed: none was kept, and what was stopped for it runs again."])
+        ], [
+          502,
+          "The backup failed: none was kept, and what was stopped for it runs again. Or it is kept, and a copy of it failed."
+        ])
       )
       .annotateContext(startsRun)
       .setPayload(BackupRequest)
@@ -44,8 +48,8 @@ export class BackupsApi extends HttpApiGroup.make("backups", { topLevel: true })
       .annotate(OpenApi.Summary, "Back a stack up")
       .annotate(
         OpenApi.Description,
-        "Keeps what `backups` of the current release names, in .berth/backups of the stack's directory. Services that are " +
-          "stopped for a copy are started again by the server itself."
+        "Keeps what `backups` of the current release names, in .berth/backups of the stack's directory, and copies it to the " +
+          "places that the project names. Services that are stopped meanwhile are started again by the server itself."
       )
   )
   .add(
@@ -82,7 +86,7 @@ export class BackupsApi extends HttpApiGroup.make("backups", { topLevel: true })
       .annotate(OpenApi.Summary, "Restore a backup")
       .annotate(
         OpenApi.Description,
-        "Puts the data of a backup back. Every byte is verified before anything is stopped, and what is replaced is kept as " +
+        "Puts the data of a backup back; one that the server has lost is brought back from a copy first. Every byte is verified before anything is stopped, and what is replaced is kept as " +
           "a backup first; a restore that fails leads back to it."
       )
   )

