@@ -370,7 +370,7 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
 /**
  * Steps of deploys, rollbacks and stack actions that, like all steps before them, leave running containers unchanged.
  */
-const preparing: ReadonlyArray<string> = ["its beginning", "wait", "preflight", "pull", "upload", "stage"]
+const preparing: ReadonlyArray<string> = ["its beginning", "wait", "preflight", "pull", "upload", "stage", "fetch"]
 
 const leftBehind = (kind: RunKind, step: string): string => {
   switch (kind) {
@@ -391,6 +391,9 @@ const leftBehind = (kind: RunKind, step: string): string => {
       return "What the server was told to do it finishes by itself: the list of its containers shows what runs"
     default:
       if (preparing.includes(step)) return "What ran before was not touched"
+      if (step === "copy") {
+        return "What it did before stays, and the backup is whole on its server: a copy of it is missing"
+      }
       return step === "health"
         ? "The new version had been started and runs"
         : "What ran before runs on, or is started again by the server: `compare` shows what is there now"

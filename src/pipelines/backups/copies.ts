@@ -138,7 +138,7 @@ const transfer = (
 const copyTo = (stack: Stack, backup: RemoteBackup, copy: BackupCopy, keep: number) =>
   Effect.gen(function*() {
     const place = yield* openPlace(stack, copy)
-    const { copies, free } = yield* place.list([backup])
+    const { copies, free } = yield* place.list([backup], false)
     const name = nameCopy(backup)
     if (!copyName.test(name)) {
       return yield* new CopyFailed({ to: place.to, reason: "the time of the backup is unknown" })
@@ -191,8 +191,10 @@ export interface LostBackup {
   readonly name: string
 }
 
-const isSame = (one: Pick<Backup, "id" | "takenAt">) => (other: Pick<Backup, "id" | "takenAt">) =>
-  one.id === other.id && one.takenAt === other.takenAt
+/** True for two records of one backup: its number is another one where it was brought back beside a newer one. */
+const isSame = (one: Pick<Backup, "items" | "takenAt">) => (other: Pick<Backup, "items" | "takenAt">) =>
+  one.takenAt === other.takenAt && one.items.length === other.items.length &&
+  one.items.every(({ sha256 }, index) => sha256 === other.items[index]?.sha256)
 
 /**
  * Reads the places of copies, and tells which backups are where. One whose number another backup on the server has by
@@ -206,7 +208,7 @@ export const readCopies = Effect.fn("backups.readCopies")(function*(
   const read = yield* Effect.forEach(
     copies,
     (copy) =>
-      Effect.flatMap(openPlace(stack, copy), ({ list }) => list(backups)).pipe(
+      Effect.flatMap(openPlace(stack, copy), ({ list }) => list(backups, true)).pipe(
         Effect.either,
         Effect.map((listed) => ({ copy, to: nameCopyPlace(copy), listed }))
       ),
@@ -241,7 +243,7 @@ export const readCopies = Effect.fn("backups.readCopies")(function*(
   }
 })
 
-/** Brings a backup back to its server from a copy, under the first number that is free. Returns the number. */
+/** Brings a backup back to its server from a copy, under its number if that is free, else the next. Returns the number. */
 export const bringBack = Effect.fn("backups.bringBack")(function*(
   stack: Stack,
   { backups }: Pick<RemoteBackups, "backups">,
@@ -250,9 +252,9 @@ export const bringBack = Effect.fn("backups.bringBack")(function*(
   const place = yield* openPlace(stack, copy)
   const id = /^\d+$/.test(backup.id)
     ? backup.id
-    : String(Math.max(...backups.map(({ id }) => Number(id))) + 1)
+    : String(Math.max(0, ...backups.map(({ id }) => Number(id))) + 1)
   const own = openOwn(stack)
-  yield* requireRoom(own, backup, (yield* own.list([])).free)
+  yield* requireRoom(own, backup, (yield* own.list([], false)).free)
   yield* transfer("fetch", { place, name }, { place: own, name: id, outdated: [] }, backup)
   return id
 })

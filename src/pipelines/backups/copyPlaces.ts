@@ -41,8 +41,9 @@ export interface CopyPlace {
   /**
    * Whole copies, newest first, and the bytes that are free.
    * @param known backups whose manifest need not be read again
+   * @param others false if copies of other backups may be left out, where reading each of them takes a while
    */
-  readonly list: (known: ReadonlyArray<RemoteBackup>) => Effect.Effect<
+  readonly list: (known: ReadonlyArray<RemoteBackup>, others: boolean) => Effect.Effect<
     { readonly copies: ReadonlyArray<KeptCopy>; readonly free: number },
     CopyFailed,
     PlaceServices
@@ -297,7 +298,7 @@ export const openRestic = (to: string, written: string, directory: string) =>
     }
     return {
       to,
-      list: (known) =>
+      list: (known, others) =>
         Effect.gen(function*() {
           const text = yield* readText(restic(["snapshots", "--json", "--tag", directory]))
           const snapshots = yield* Effect.mapError(
@@ -313,13 +314,13 @@ export const openRestic = (to: string, written: string, directory: string) =>
             return names.delete(name) ? [{ name, backup }] : []
           })
           const unknown = [...names].toSorted((one, other) => other.slice(-16).localeCompare(one.slice(-16)))
-          const others = yield* Effect.forEach(
-            unknown.slice(0, mostUnknown),
+          const unfamiliar = yield* Effect.forEach(
+            others ? unknown.slice(0, mostUnknown) : [],
             (name) =>
               Effect.map(readText(read(name, manifestName)), (manifest) => toKeptCopy(name, manifest.split("\n"))),
             { concurrency: 4 }
           )
-          return { copies: newestFirst([...familiar, ...others]), free: Number.POSITIVE_INFINITY }
+          return { copies: newestFirst([...familiar, ...unfamiliar]), free: Number.POSITIVE_INFINITY }
         }),
       read,
       write,
