@@ -18,7 +18,7 @@ import { formatList } from "../schema/words.ts"
 import { type Caller, CurrentCaller, isKnown, mayChange } from "../services/access/Caller.ts"
 import { makeOnce } from "../services/limits.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { makeRunAgentRequest, type OfferFor } from "./server.ts"
+import { makeRunAgentRequest, type OfferFor } from "./requests.ts"
 
 const disabled = new ApiError({
   status: 404,

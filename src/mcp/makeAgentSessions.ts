@@ -8,7 +8,8 @@ import {
 import { Clock, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { anonymousCaller, type Caller } from "../services/access/Caller.ts"
-import { makeAgentServer, type OfferFor, type RunAgentRequest } from "./server.ts"
+import type { OfferFor, RunAgentRequest } from "./requests.ts"
+import { makeAgentServer } from "./server.ts"
 
 /** Most sessions of the older protocol per caller. One more ends the caller's least recently used idle session. */
 export const mostSessions = 50

@@ -5,63 +5,18 @@ import {
   Server,
   type ServerContext
 } from "@modelcontextprotocol/server"
-import { Cause, Effect, Exit, FiberId, FiberSet, type Scope } from "effect"
+import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
 import { version } from "../schema/session.ts"
 import { escapeText, escapeTextLines } from "../schema/words.ts"
 import { escapeFields, type ProgressListener, RunBrief, summarizeRun, type Tool } from "./answers.ts"
 import { buildToolSchema, fitToBudget, shortenText } from "./budget.ts"
+import type { Offer, OfferFor, RunAgentRequest } from "./requests.ts"
 import { appDrift, applyApp, planApp, planRemoval, removeApp, verifyApp } from "./tools/applications.ts"
 import { applyDeploy, compare, listBackups, planDeploy, planRestore, rollback } from "./tools/deploys.ts"
 import { cancelRun, getRun, listProjects, listRuns, overview, showPrograms } from "./tools/overview.ts"
 import { readLogs, scanServer, serverDisk } from "./tools/servers.ts"
-
-/** Name and address of a resource or resource template. */
-interface Named {
-  readonly name: string
-  readonly title: string
-  readonly mimeType: string
-}
-
-/** Tools and resources offered to one agent. */
-export interface Offer {
-  readonly tools: ReadonlyArray<Tool>
-  readonly resources: ReadonlyArray<Named & { readonly uri: string }>
-  readonly resourceTemplates: ReadonlyArray<Named & { readonly uriTemplate: string }>
-  /** Reads a resource; an unknown address fails with status 404. */
-  readonly read: (
-    uri: string
-  ) => Effect.Effect<
-    { readonly uri: string; readonly mimeType: string; readonly text: string },
-    BerthError,
-    Berth
-  >
-}
-
-/** Offer for an agent with these rights. */
-export type OfferFor = (rights: { readonly readOnly: boolean }) => Offer
-
-/** Runs the effect of an agent's request; the signal interrupts it when the agent disconnects. */
-export type RunAgentRequest = <A, E>(
-  effect: Effect.Effect<A, E, Berth>,
-  options: { readonly signal: AbortSignal }
-) => Promise<A>
-
-/** Bridges effects to the promise callbacks of the protocol's library. Effects that it starts end with the scope. */
-export const makeRunAgentRequest: Effect.Effect<
-  (provided: <A, E>(effect: Effect.Effect<A, E, Berth>) => Effect.Effect<A, E>) => RunAgentRequest,
-  never,
-  Scope.Scope
-> = Effect.map(
-  FiberSet.makeRuntime<never>(),
-  (fork) => (provided): RunAgentRequest => (effect, { signal }) =>
-    new Promise((resolve, reject) => {
-      const fiber = fork(provided(effect))
-      signal.addEventListener("abort", () => fiber.unsafeInterruptAsFork(FiberId.none), { once: true })
-      fiber.addObserver((exit) => Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause)))
-    })
-)
 
 /** Instructions that an agent gets with `initialize`. */
 export const instructions =

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { mayChange } from "../services/access/Caller.ts"
-import { buildOffer, makeRunAgentRequest } from "./server.ts"
+import { makeRunAgentRequest } from "./requests.ts"
+import { buildOffer } from "./server.ts"
 
 /**
  * Serves one agent over standard input and output until it closes them. Messages for the user go to standard

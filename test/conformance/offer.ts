@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { BerthError } from "../../src/client/BerthError.ts"
 import { defineTool, type Tool } from "../../src/mcp/answers.ts"
-import type { OfferFor } from "../../src/mcp/server.ts"
+import type { OfferFor } from "../../src/mcp/requests.ts"
 
 const Said = Schema.Struct({ said: Schema.String })
 const words = ({ said }: typeof Said.Type) => said

@@ -5,7 +5,7 @@ import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
 import type { Tool } from "../../src/mcp/answers.ts"
 import { makeAgentSessions, mostSessions } from "../../src/mcp/makeAgentSessions.ts"
-import { makeRunAgentRequest } from "../../src/mcp/server.ts"
+import { makeRunAgentRequest } from "../../src/mcp/requests.ts"
 import type { Caller } from "../../src/services/access/Caller.ts"
 import { eventually } from "../sandbox/eventually.ts"
 

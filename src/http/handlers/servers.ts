@@ -1,7 +1,6 @@
 import { HttpApiBuilder, HttpApiError, type HttpServerRequest } from "@effect/platform"
 import { Clock, Effect, ParseResult, Schema, Stream } from "effect"
 import { health } from "../../pipelines/health/health.ts"
-import { compareReleases, listReleases } from "../../pipelines/releases/releases.ts"
 import { followLogs, followProjects, logs } from "../../pipelines/servers/logs.ts"
 import { listContainers, stats } from "../../pipelines/servers/servers.ts"
 import { StatsHistory } from "../../pipelines/StatsHistory.ts"
@@ -19,6 +18,7 @@ import { BerthApi } from "../api/BerthApi.ts"
 import { fromIssues } from "../requestTarget.ts"
 import { EventStreams, loadOnUse, requester, type ServerEvent } from "../wire.ts"
 
+const loadReleases = () => import("../../pipelines/releases/releases.ts")
 const loadStacks = () => import("../../pipelines/adoption/serverStacks.ts")
 const loadScan = () => import("../../pipelines/adoption/serverStacks.ts")
 const loadStore = () => import("../../pipelines/servers/storeServer.ts")
@@ -63,9 +63,11 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           orApiError
         ))
       .handle("listReleases", ({ path, urlParams }) =>
-        orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
+        orApiError(loadOnUse(loadReleases, ({ listReleases }) =>
+          Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases })))))
       .handle("compareReleases", ({ path, urlParams }) =>
-        orApiError(compareReleases(path.id, urlParams)))
+        orApiError(loadOnUse(loadReleases, ({ compareReleases }) =>
+          compareReleases(path.id, urlParams))))
       .handle("serverStats", ({ path }) =>
         orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))
