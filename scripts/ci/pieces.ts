@@ -202,7 +202,8 @@ export const furtherSuites: ReadonlyArray<Piece> = [
       name
     ) => `test/pipelines/${name}`)
   ),
-  ofReal("backups", "test/pipelines/backups/"),
+  ofReal("backups", "test/pipelines/backups/backups", "test/pipelines/backups/deployBackup"),
+  ofReal("restores", "test/pipelines/backups/copies", "test/pipelines/backups/restore"),
   ofReal(
     "stacks",
     ...["activation/activationOutput", "disks/", "health/", "sampling", "servers/", "stacks/", "targets/"]

@@ -108,7 +108,7 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
           yield* declare({ beforeDeploy: false, items: { item } })
           yield* deploy({ projectPath: directory, ...target })
           expect((yield* Effect.flip(backup(target))).message).toMatch(reason)
-          expect(yield* listBackups(target.serverId, target.remotePath)).toEqual([])
+          expect(yield* listBackups(target.serverId, target.remotePath)).toEqual({ backups: [], warnings: [] })
           expect(readdirSync(join(remote, ".berth/backups"))).toEqual([])
         })
       yield* Effect.gen(function*() {
