@@ -218,12 +218,15 @@ export const verifyBackupCommand = (root: string, name: string, items: Backup["i
 const isState = (text: string | undefined): text is "whole" | "changed" | "missing" =>
   text === "whole" || text === "changed" || text === "missing"
 
-/** Parses the answer of `verifyBackupCommand`. */
-export const parseVerified = (output: string): BackupVerified => {
-  const items = output.split("\n").flatMap((line) => {
-    const [state, name = ""] = line.split("\t")
-    return isState(state) ? [{ name, state }] : []
-  })
+/** Parses the answer of `verifyBackupCommand`; what it does not tell of an item is that it is missing. */
+export const parseVerified = (output: string, wanted: Backup["items"]): BackupVerified => {
+  const told = new Map(
+    output.split("\n").flatMap((line) => {
+      const [state, name = ""] = line.split("\t")
+      return isState(state) ? [[name, state] as const] : []
+    })
+  )
+  const items = wanted.map(({ name }) => ({ name, state: told.get(name) ?? "missing" as const }))
   return { whole: items.length > 0 && items.every(({ state }) => state === "whole"), items }
 }
 

@@ -51,7 +51,8 @@ const backupsCommand = defineServiceCommand(
     name: "backups",
     summary: "List the backups of a project, or verify one.",
     details:
-      "PLACES names those of its copies beside the server. With --verify it reads a backup on its server, compares every byte with its hash, and ends with 2 when one differs.",
+      "PLACES names those of its copies beside the server. With --verify it reads a backup on its server, compares every " +
+      "byte with its hash, and ends with 2 when one differs.",
     examples: ["berth backups hello", "berth backups hello 12 --verify"]
   },
   {

@@ -120,7 +120,7 @@ export const verifyBackup = Effect.fn("verifyBackup")(function*(
   const { id, items } = yield* findBackup(yield* readBackups(stack), backup, describeStack(stack))
   const command = verifyBackupCommand(locateBackups(stack.remotePath), id, items)
   const { stdout } = yield* execute(stack.server, command, { timeout: readTimeout })
-  return parseVerified(stdout)
+  return parseVerified(stdout, items)
 })
 
 /** Selects items by name; fails with the names that there are. */
@@ -195,8 +195,9 @@ export const copyNewBackup = (stack: Stack, id: string, copies: ReadonlyArray<Ba
 /** Copies a backup that was taken, as a project of this machine says; fails if one of the copies is not whole. */
 const copyTaken = (stack: Stack, { copies: declared, keep }: BackupConfig, { id }: TakenBackup) =>
   Effect.gen(function*() {
+    if (Option.isNone(id)) return []
     const copies = yield* findCopies(stack)
-    if (Option.isNone(id) || (copies.length === 0 && (declared ?? []).length === 0)) return []
+    if (copies.length === 0 && (declared ?? []).length === 0) return []
     const copied = Effect.gen(function*() {
       const { done, failures } = copies.length === 0
         ? { done: [], failures: [unfound] }

@@ -144,7 +144,7 @@ export const makeRemotePlace = (to: string, server: ServerAccess, root: string):
       }).pipe(Effect.mapError((error) => error instanceof CopyFailed ? error : failed(error))),
     verify: (name, items) =>
       execute(server, verifyBackupCommand(root, name, items), { timeout: longestTransfer }).pipe(
-        Effect.mapBoth({ onFailure: failed, onSuccess: ({ stdout }) => parseVerified(stdout) })
+        Effect.mapBoth({ onFailure: failed, onSuccess: ({ stdout }) => parseVerified(stdout, items) })
       ),
     keep: (name, manifest, outdated) =>
       execute(server, keepCopyCommand(root, name, manifest, outdated)).pipe(Effect.mapError(failed), Effect.asVoid)

@@ -30,8 +30,8 @@ export interface DecidedBackups {
   readonly obstacles: ReadonlyArray<string>
 }
 
-/** Decides the backup before a deploy; changes nothing. */
-export const decideBackups = Effect.fn("backups.decide")(function*(
+/** Decides the backup before a deploy or a rollback; changes nothing. */
+const decide = Effect.fn("backups.decide")(function*(
   stack: Stack,
   config: BackupConfig,
   definition: string
@@ -55,33 +55,36 @@ export const decideBackups = Effect.fn("backups.decide")(function*(
   })
   const needed = planned.reduce((sum, { bytesLast }) => sum + (bytesLast ?? 0), 0)
   const free = freeKiB * 1024
-  const copies = config.copies ?? []
-  const settings = yield* Settings
-  const unknown = yield* Effect.forEach(copies, ({ server }) =>
-    typeof server !== "string"
-      ? Effect.succeed([])
-      : Effect.match(settings.server(server), {
-        onFailure: ({ message }) => [`"copies" of "backups" in container.json: ${message}`],
-        onSuccess: () => []
-      }))
   const decided: DecidedBackups = {
     items,
     definition,
     keep: config.keep ?? defaultKeep,
-    copies,
+    copies: config.copies ?? [],
     planned,
-    obstacles: [
-      ...unknown.flat(),
-      ...needed < free ? [] : [
-        `"${stack.server.name}" has ${
-          formatBytes(free)
-        } free at ${stack.remotePath}, and the backup before the deploy needs about ` +
-        `${formatBytes(needed)}, as the last one: free some space, or lower "keep" of "backups" in container.json`
-      ]
+    obstacles: needed < free ? [] : [
+      `"${stack.server.name}" has ${
+        formatBytes(free)
+      } free at ${stack.remotePath}, and the backup before the deploy needs about ` +
+      `${formatBytes(needed)}, as the last one: free some space, or lower "keep" of "backups" in container.json`
     ]
   }
   return decided
 })
+
+/** Decides the backup before a deploy, with an obstacle for each of its places that is no server; changes nothing. */
+export const decideBackups = (stack: Stack, config: BackupConfig, definition: string) =>
+  Effect.gen(function*() {
+    const { server: findServer } = yield* Settings
+    const unknown = yield* Effect.forEach(config.copies ?? [], ({ server }) =>
+      typeof server !== "string"
+        ? Effect.succeed([])
+        : Effect.match(findServer(server), {
+          onFailure: ({ message }) => [`"copies" of "backups" in container.json: ${message}`],
+          onSuccess: () => []
+        }))
+    const decided = yield* decide(stack, config, definition)
+    return { ...decided, obstacles: [...unknown.flat(), ...decided.obstacles] }
+  })
 
 /** Backup of one deploy or rollback, for which the activation on the server waits. */
 interface Backing {
@@ -114,9 +117,9 @@ export const decideReleaseBackups = (
       config.beforeDeploy === false
         ? Effect.succeed(undefined)
         : Effect.gen(function*() {
-          // A release on the server must not lead to another one.
+          // A release on the server must not lead to another one. A place that is no server must not stop a rollback.
           const copies = yield* findCopies(stack)
-          const decided = yield* decideBackups(stack, { ...config, copies }, definition)
+          const decided = yield* decide(stack, { ...config, copies }, definition)
           return keepsAll ? { ...decided, keep: undefined } : decided
         })
   })

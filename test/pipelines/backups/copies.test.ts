@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { bringBack, copyBackup, findCopies, listOutdated, readCopies } from "../../../src/pipelines/backups/copies.ts"
 import { formatDefinition } from "../../../src/pipelines/backups/items.ts"
-import { parseManifest, type RemoteBackup } from "../../../src/remote/backups.ts"
+import { parseManifest, parseVerified, type RemoteBackup } from "../../../src/remote/backups.ts"
 import type { BackupCopy } from "../../../src/schema/backups.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
@@ -177,6 +177,18 @@ describe("copies of backups", () => {
       backup: { items: names.map((name) => ({ name, bytes: 1, sha256: "" })) }
     }))
     expect([1, 2, 4].map((keep) => listOutdated(copies, keep))).toEqual([["1", "3"], ["3"], []])
+  })
+
+  it.each([
+    ["", ["missing", "missing"], false],
+    ["absent\n", ["missing", "missing"], false],
+    ["whole\ta\n", ["whole", "missing"], false],
+    ["whole\ta\nchanged\tb\n", ["whole", "changed"], false],
+    ["whole\tb\nwhole\ta\nwhole\tc\n", ["whole", "whole"], true]
+  ])("are whole only where each item is told to be: %j", (output, states, whole) => {
+    const items = ["a", "b"].map((name) => ({ name, bytes: 1, sha256: "" }))
+    const verified = parseVerified(output, items)
+    expect([verified.items.map(({ state }) => state), verified.whole]).toEqual([states, whole])
   })
 
   it("have no path of a server's words", () => {
