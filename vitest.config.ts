@@ -15,6 +15,7 @@ const inFaults = (name: string) => `test/faults/${name}.test.ts`
 // Of those, what measures how long an answer takes, or has to meet a moment.
 const measured = [
   "hostileFiles",
+  "killedBackups",
   "killedDeploys",
   "runStore",
   "soaks/socketsSoak",

@@ -203,7 +203,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
     ) => `test/pipelines/${name}`)
   ),
   ofReal("backups", "test/pipelines/backups/backups", "test/pipelines/backups/deployBackup"),
-  ofReal("restores", "test/pipelines/backups/copies", "test/pipelines/backups/restore"),
+  ofReal("restores", ...["copies", "fullDisk", "items", "restore"].map((name) => `test/pipelines/backups/${name}`)),
   ofReal(
     "stacks",
     ...["activation/activationOutput", "disks/", "health/", "sampling", "servers/", "stacks/", "targets/"]
@@ -232,7 +232,7 @@ export const furtherSuites: ReadonlyArray<Piece> = [
   ),
   ofFaults("runs", "cancel", "killedDeploys", "killedTargets", "runStore", "runs"),
   ofFaults("installation", "encodings", "keptFiles", "library", "package"),
-  ofFaults("processes", "fullDisk", "process", "team", "teamChurn"),
+  ofFaults("processes", "fullDisk", "killedBackups", "process", "team", "teamChurn"),
   ofFaults("soaks", "soaks/bodiesSoak", "soaks/connectionsSoak", "soaks/soak", "soaks/socketsSoak"),
   ofFaults("long soaks", "soaks/builtSoak", "soaks/watchersSoak"),
   further({

@@ -389,15 +389,21 @@ const leftBehind = (kind: RunKind, step: string): string => {
     case "stack":
       if (preparing.includes(step)) return "Nothing was changed"
       return "What the server was told to do it finishes by itself: the list of its containers shows what runs"
-    default:
-      if (preparing.includes(step)) return "What ran before was not touched"
-      if (step === "copy") {
-        return "What it did before stays, and the backup is whole on its server: a copy of it is missing"
-      }
-      return step === "health"
-        ? "The new version had been started and runs"
-        : "What ran before runs on, or is started again by the server: `compare` shows what is there now"
+    case "backup":
+      if (step !== "backup") break
+      return "The server finishes it by itself, and starts again what it has stopped: the list of backups shows whether it is kept"
+    case "restore":
+      if (step !== "restore") break
+      return "The server finishes it by itself, and starts again what it has stopped: with the data of the backup, or with " +
+        "what was there before, which the list of backups shows"
   }
+  if (preparing.includes(step)) return "What ran before was not touched"
+  if (step === "copy") {
+    return "What it did before stays, and the backup is whole on its server: a copy of it is missing"
+  }
+  return step === "health"
+    ? "The new version had been started and runs"
+    : "What ran before runs on, or is started again by the server: `compare` shows what is there now"
 }
 
 /** The store of runs is unavailable. */

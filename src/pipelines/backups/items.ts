@@ -96,14 +96,19 @@ const ofMysql = (family: "mysql" | "mariadb"): ItemCommands => ({
       "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ('mysql','information_schema','performance_schema','sys')"
     ) + ")}",
     "[ -n \"$d\" ] || { echo there is no database >&2; exit 1; }",
-    "exec \"$k\" -u root --single-transaction --quick --routines --events --triggers --hex-blob --add-drop-database --databases $d"
+    // A server with GTIDs refuses to set those that it has, as its dump says by default; MariaDB knows no such option.
+    "case $(\"$k\" --help 2>/dev/null) in *set-gtid-purged*) set -- --set-gtid-purged=OFF;; esac",
+    "exec \"$k\" -u root \"$@\" --single-transaction --quick --routines --events --triggers --hex-blob --add-drop-database --databases $d"
   ),
   restore: shell(
     ...mysqlLogin(family),
-    "\"$c\" -u root -N -e " + quoted(
+    // Read before the next client connects, which must not end itself in place of the others.
+    "i=$(\"$c\" -u root -N -e " + quoted(
       "SELECT CONCAT('KILL ', id, ';') FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user NOT IN ('system user','event_scheduler')"
-    ) + " | \"$c\" -u root --force >/dev/null 2>&1 || :",
-    "exec \"$c\" -u root"
+    ) + ")",
+    "printf '%s\\n' \"$i\" | \"$c\" -u root --force >/dev/null 2>&1 || :",
+    // By default it would wait for up to a year for a session that has come back and holds a table.
+    "exec \"$c\" -u root --init-command='SET SESSION lock_wait_timeout = 60'"
   )
 })
 

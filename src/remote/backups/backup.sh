@@ -38,7 +38,7 @@ drop_old() {
     backups_kept=$((backups_kept + 1))
     if [ "$backups_kept" -le "$keep_backups" ] || [ -n "$is_last" ]; then continue; fi
     rm -rf "${backups:?}/$old_backup"
-    printf 'dropped\t%s\n' "$old_backup"
+    tell 'dropped\t%s\n' "$old_backup"
   done
 }
 # With sudo, one command runs first and alone, so that a wrong password is a single attempt.

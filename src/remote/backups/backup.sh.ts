@@ -365,6 +365,7 @@ done <.berth/swapped
 rm -f .berth/swapped
 }
 backups=.berth/backups
+tell() { printf "$@" 2>/dev/null || :; }
 because() { printf 'why\\t%s\\n' "$*" | tr -d '\\r' | cut -c 1-1500; }
 backup_numbers() {
 for whole in "$backups"/[0-9]*/manifest; do
@@ -412,6 +413,9 @@ start_stopped >/dev/null
 return 1
 }
 }
+compute_sha256() {
+if command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r; else sha256sum; fi
+}
 stream() {
 out=$1
 shift
@@ -422,7 +426,7 @@ exec 6>&- 7>&- 8>&-
 { "$@" 2>&4 </dev/null; printf 'dump %s\\n' "$?" >&3; } |
 { gzip -1 2>&4; printf 'pack %s\\n' "$?" >&3; } |
 { tee "$out" 2>&4; printf 'write %s\\n' "$?" >&3; } |
-{ sha256sum | sed 's/ .*//; s/^/sum /' >&3; }
+{ compute_sha256 | sed 's/ .*//; s/^/sum /' >&3; }
 } 4>&1 | tail -n 5 | cut -c 1-400 | sed 's/^/said /' >&3
 } 3>&1
 )
@@ -468,7 +472,7 @@ exec)
 container=$(docker_ids "$target" | awk '$3 == "Up" { print $1; exit }')
 if [ -z "$container" ]; then
 if [ -n "$lenient" ] && [ -z "$(docker_ids "$target")" ]; then
-printf 'skipped\\t%s\\t%s has no container yet\\n' "$item" "$target"
+tell 'skipped\\t%s\\t%s has no container yet\\n' "$item" "$target"
 return 0
 fi
 because "$item: the service $target does not run, so nothing can be dumped in it"
@@ -478,7 +482,7 @@ stream "$data_file" run_in "$container" word "$item" ;;
 volume)
 if ! volume_named "$target"; then
 if [ -n "$lenient" ]; then
-printf 'skipped\\t%s\\tthere is no volume %s yet\\n' "$item" "$target"
+tell 'skipped\\t%s\\tthere is no volume %s yet\\n' "$item" "$target"
 return 0
 fi
 has=$(known_volumes)
@@ -487,7 +491,7 @@ return 1
 fi
 stream "$data_file" read_volume
 if [ "$dump_code" = 1 ] && [ "$(field "$item" 4)" = - ] && printf '%s' "$words" | grep -q 'file changed as we read it'; then
-printf 'remark\\t%s\\tfiles changed while they were copied: name under "stop" the services that write them\\n' "$item"
+tell 'remark\\t%s\\tfiles changed while they were copied: name under "stop" the services that write them\\n' "$item"
 dump_code=0
 fi ;;
 esac
@@ -495,12 +499,13 @@ case $write_codes in
 "0 0 ") ;;
 *) because "$item could not be written: \${words:-is the disk full?}"; return 1 ;;
 esac
+[ "\${#sum}" = 64 ] || { because "$item: its hash could not be computed: \${words:-no reason was given}"; return 1; }
 case $dump_code in 126 | 127) words=$words$(gzip -dc "$data_file" | head -c 300 | tr '\\r\\n' '  ') ;; esac
 [ "$dump_code" = 0 ] || { because "$item: the dump ended with exit code \${dump_code:-unknown}: \${words:-it printed no reason}"; return 1; }
 if [ "$(field "$item" 5)" != yes ] && is_nothing; then
 if [ -n "$lenient" ]; then
 rm -f "$data_file"
-printf 'skipped\\t%s\\tit is empty\\n' "$item"
+tell 'skipped\\t%s\\tit is empty\\n' "$item"
 return 0
 fi
 because "$item is empty, which is hardly meant; allowEmpty: true keeps such a backup"
@@ -516,12 +521,12 @@ bytes=$(($(wc -c <"$data_file")))
 seconds=$(($(date +%s) - began))
 printf 'data\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$item" "$item.gz" "$bytes" "$sum" "$seconds" >>"$backups/.new/manifest" || { because "the backup's manifest could not be written"; return 1; }
 case $volume in ?*) printf 'volume\\t%s\\t%s\\n' "$item" "$volume" >>"$backups/.new/manifest" ;; esac
-printf 'taken\\t%s\\t%s\\t%s\\n' "$item" "$bytes" "$seconds"
+tell 'taken\\t%s\\t%s\\t%s\\n' "$item" "$bytes" "$seconds"
 }
 is_nothing() {
 [ "$(gzip -dc "$data_file" 2>/dev/null | head -c 1 | wc -c)" -gt 0 ] || return 0
 [ "$(field "$item" 2)" = volume ] || return 1
-[ "$(gzip -dc "$data_file" 2>/dev/null | tar -tf - 2>/dev/null | head -n 2 | wc -l)" -lt 2 ]
+[ "$(gzip -dc "$data_file" 2>/dev/null | head -c 65536 | tar -tf - 2>/dev/null | head -n 2 | wc -l)" -lt 2 ]
 }
 take_backup() {
 here=$(pwd -P)
@@ -534,7 +539,7 @@ rm -rf "$backups/.new"
 backup_file=$(stack_file compose.yml)
 project=$(stack_ps '{{.Label "com.docker.compose.project"}}' -a | sort -u | head -n 1)
 if [ -z "$project" ] || [ -z "$backup_file" ]; then
-[ -z "$lenient" ] || { printf 'nothing\\n'; return 0; }
+[ -z "$lenient" ] || { tell 'nothing\\n'; return 0; }
 because "no stack has containers in $here"
 return 1
 fi
@@ -559,14 +564,14 @@ done
 if [ -n "$failed_at" ]; then rm -rf "$backups/.new"; return 1; fi
 if ! grep -q "^data$tab" "$backups/.new/manifest"; then
 rm -rf "$backups/.new"
-printf 'nothing\\n'
+tell 'nothing\\n'
 return 0
 fi
 number=$({ backup_numbers; cat "$backups/last"; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }')
 sync "$backups/.new"/* 2>/dev/null
 { printf '%s\\n' "$number" | cat >"$backups/last" && mv "$backups/.new" "$backups/$number"; } 2>/dev/null ||
 { because "the backup could not be given its number"; rm -rf "$backups/.new"; return 1; }
-printf 'backup\\t%s\\n' "$number"
+tell 'backup\\t%s\\n' "$number"
 }
 trap '' HUP PIPE TERM
 berth_ignores=yes
@@ -591,7 +596,7 @@ done
 backups_kept=$((backups_kept + 1))
 if [ "$backups_kept" -le "$keep_backups" ] || [ -n "$is_last" ]; then continue; fi
 rm -rf "\${backups:?}/$old_backup"
-printf 'dropped\\t%s\\n' "$old_backup"
+tell 'dropped\\t%s\\n' "$old_backup"
 done
 }
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1

@@ -43,7 +43,7 @@ for name in $(about restore | cut -f 1); do
   line=$(awk -F '\t' -v name="$name" '$1 == "data" && $2 == name' "$backups/$backup/manifest" 2>/dev/null)
   file=$backups/$backup/$(printf '%s\n' "$line" | cut -f 3)
   [ -n "$line" ] && [ -f "$file" ] || give_up "backup $backup has no $name"
-  [ "$(sha256sum <"$file" | cut -c 1-64)" = "$(printf '%s\n' "$line" | cut -f 5)" ] ||
+  [ "$(compute_sha256 <"$file" | cut -c 1-64)" = "$(printf '%s\n' "$line" | cut -f 5)" ] ||
     give_up "$name of backup $backup is not what was written: its hash has changed, so it is not restored"
 done
 

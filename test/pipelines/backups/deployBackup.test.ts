@@ -1,8 +1,10 @@
 import { Path } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { decideBackups, decideReleaseBackups } from "../../../src/pipelines/backups/deployBackup.ts"
+import { decideBackups, decideReleaseBackups, makeBacking } from "../../../src/pipelines/backups/deployBackup.ts"
 import type { BackupConfig } from "../../../src/schema/backups.ts"
+import { StepsLive } from "../../../src/services/runs/Steps.ts"
+import { Settings } from "../../../src/services/settings/Settings.ts"
 import { localFilesTest, localProcessesTest } from "../../../src/testing/LocalFilesTest.ts"
 import { settingsTest, storedServer } from "../../../src/testing/SettingsTest.ts"
 import { sshTest } from "../../../src/testing/SshTest.ts"
@@ -21,7 +23,15 @@ const world = Layer.mergeAll(
     "/srv/shop/container.json": JSON.stringify({ serverId: "main", remotePath: "~/shop", backups }),
     "/srv/shop/compose.yml": "services: {}\n"
   }),
-  sshTest({ "listing the backups": { stdout: "rest\nfree\t1000\n" } })
+  StepsLive,
+  sshTest({
+    "listing the backups": {
+      stdout: "backup\t4\nat\t2026-01-02T03:04:05Z\ndata\tdatabase\tdatabase.gz\t1\tabc\t1\nrest\nfree\t1000\n"
+    },
+    "taking a backup": { stdout: "taken\tdatabase\t1\t1\nbackup\t4\n" },
+    "going on from the bridge": {},
+    "noting the copies of backup 4": {}
+  })
 )
 
 it.effect("a place of copies that is no server stops a deploy, but no rollback", () =>
@@ -32,4 +42,15 @@ it.effect("a place of copies that is no server stops a deploy, but no rollback",
     ])
     const rollback = yield* decideReleaseBackups(stack, JSON.stringify({ items: backups.items }), false)
     expect([rollback?.obstacles, rollback?.copies]).toEqual([[], backups.copies])
-  }).pipe(Effect.provide(world)))
+  }).pipe(Effect.updateService(Settings, (settings) => ({ ...settings, isLasting: false })), Effect.provide(world)))
+
+it.effect("the backup before a rollback is copied as the project says, and its message names the places that failed", () =>
+  Effect.gen(function*() {
+    const decided = yield* decideReleaseBackups(stack, JSON.stringify({ items: backups.items }), true)
+    if (decided === undefined) return expect.fail("it has a backup")
+    const backing = yield* makeBacking(stack, decided, "ann")
+    expect((yield* backing.take).remark).toBe(" The data before it is backup 4.")
+    expect(yield* backing.copied).toMatch(
+      /^ Backup 4 could not be copied: here: the settings have no file, beside which it could be kept; vualt: .*\.$/
+    )
+  }).pipe(Effect.updateService(Settings, (settings) => ({ ...settings, isLasting: false })), Effect.provide(world)))
