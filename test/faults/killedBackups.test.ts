@@ -83,7 +83,7 @@ describe.skipIf(!available)(realServer.title("backups of a service that is kille
           ),
           `${60 * patience} seconds`
         )
-      /** Nothing is stopped, and each backup that is listed is whole on its server and where it is said to be. */
+      /** Each backup that is listed is whole on its server and where it is said to be, and no service is stopped. */
       const stands = Effect.gen(function*() {
         // The server holds it to the end of a backup or a restore.
         const isOver = Effect.isSuccess(run("flock", ["-n", join(remote, ".berth/activation"), "true"]))
@@ -123,6 +123,10 @@ describe.skipIf(!available)(realServer.title("backups of a service that is kille
         yield* eventually(when, `${60 * patience} seconds`).pipe(
           Effect.mapError(() => new Error(`it never was ${moment}`))
         )
+        // It is up while its backup is on the way.
+        if (when !== isStopped) {
+          expect([moment, yield* isStopped, yield* made.isUp("web")]).toEqual([moment, false, true])
+        }
         yield* restart
         yield* ended(id)
         yield* stands
@@ -146,7 +150,7 @@ describe.skipIf(!available)(realServer.title("backups of a service that is kille
         id: newest,
         copies: [{ to: "vault", verified: true }, { to: "here", verified: true }]
       })
-      // What was left half-way is gone.
+      // Copies that were left half-way are gone.
       expect([...namesIn(there), ...namesIn(here)].filter(isHalf)).toEqual([])
 
       // A restore goes on to its end or leads back, on the server.

@@ -1,4 +1,4 @@
-import { Effect, Exit, Option, Ref } from "effect"
+import { DateTime, Effect, Exit, Option, Ref } from "effect"
 import type { PlannedItem, TakenBackup } from "../../remote/backups.ts"
 import { abortActivation, continueActivation } from "../../remote/bridge.ts"
 import type { BackupConfig, BackupCopy, PlannedBackup } from "../../schema/backups.ts"
@@ -88,9 +88,12 @@ export const decideBackups = (stack: Stack, config: BackupConfig, definition: st
 
 /** Backup of one deploy or rollback, for which the activation on the server waits. */
 interface Backing {
-  /** Takes the backup, and lets the activation go on. The remark has a leading space. */
+  /**
+   * Takes the backup, and lets the activation go on. The remark has a leading space, and so has the offer, which is for
+   * a deploy that is unhealthy: data is never restored by itself, since what was written meanwhile would be lost.
+   */
   readonly take: Effect.Effect<
-    { readonly detail: string; readonly remark: string },
+    { readonly detail: string; readonly remark: string; readonly offer: string },
     DeployFailed | SshError | WatchedError,
     Settings | Ssh | Steps
   >
@@ -128,6 +131,15 @@ export const decideReleaseBackups = (
 const describeBefore = ({ id, remarks }: TakenBackup): string =>
   Option.match(id, { onNone: () => "", onSome: (id) => ` The data before it is backup ${id}.` }) +
   remarks.map((remark) => ` ${remark}.`).join("")
+
+const describeOffer = ({ id }: TakenBackup, since: DateTime.Utc): string =>
+  Option.match(id, {
+    onNone: () => "",
+    onSome: (id) =>
+      ` Restoring backup ${id} would bring it back, without what was written since ${
+        DateTime.formatIso(since).replace(/\.\d+Z$/, "Z")
+      }.`
+  })
 
 /** Sentence about the copies of a backup, with a leading space. */
 const describeCopied = <R>(
@@ -172,8 +184,14 @@ export const makeBacking = (
             copies.length === 0 ? Effect.succeed("") : describeCopied(id, copyNewBackup(stack, id, copies, keep))
         })
       ),
-      take: uncancellable(Effect.zipLeft(Effect.tap(taken, ({ id }) => Ref.set(last, id)), goOn)).pipe(
-        Effect.map((taken) => ({ detail: describeTaken(taken), remark: describeBefore(taken) }))
+      take: Effect.zipWith(
+        DateTime.now,
+        uncancellable(Effect.zipLeft(Effect.tap(taken, ({ id }) => Ref.set(last, id)), goOn)),
+        (since, taken) => ({
+          detail: describeTaken(taken),
+          remark: describeBefore(taken),
+          offer: describeOffer(taken, since)
+        })
       ),
       takenBack: (effect) =>
         Effect.onExit(effect, (exit) =>

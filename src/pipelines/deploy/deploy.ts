@@ -190,8 +190,8 @@ const activateProject = (
         stoppable(loadImages(server, decision, isCompressed, begin)),
         ({ detail }) => detail
       )
-      const { remark: before } = backing === undefined
-        ? { remark: "" }
+      const { offer, remark } = backing === undefined
+        ? { offer: "", remark: "" }
         : yield* stage("backup", backing.take, ({ detail }) => detail)
       if (hookLines.length > 0) {
         yield* stage("beforeStart", stoppable(activation.hooked), () => "done")
@@ -214,6 +214,7 @@ const activateProject = (
         keptRelease,
         onUnhealthy
       })
+      const before = result.healthy ? remark : remark + offer
       return { before, keptRelease, remarks, result, sent }
     })
     const backed = backing === undefined ? started : backing.takenBack(started)

@@ -4,9 +4,16 @@ import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { backup, listBackups, verifyBackup } from "../../../src/pipelines/backups/backups.ts"
+import { restore } from "../../../src/pipelines/backups/restore.ts"
 import { keepBackups } from "../../../src/pipelines/backups/schedule.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { buildDatabaseImage, databaseProject, realDatabases } from "../../fixtures/docker/databaseProject.ts"
+import {
+  buildDatabaseImage,
+  databaseProject,
+  type DatabaseStack,
+  realDatabases
+} from "../../fixtures/docker/databaseProject.ts"
+import { docker, lines } from "../../fixtures/docker/docker.ts"
 import { berth, onServer, realServer } from "../../fixtures/docker/realProject.ts"
 import { run } from "../../fixtures/network/openssh.ts"
 import { patience } from "../../fixtures/patience.ts"
@@ -27,10 +34,18 @@ const title = realServer.title("backups on a real server")
 describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
   const image = shared(buildDatabaseImage)
 
-  const world = (declared: object = items, useSudo = true) =>
+  const world = (
+    declared: object = items,
+    useSudo = true,
+    more: Pick<DatabaseStack, "unused" | "variables"> = {}
+  ) =>
     Effect.gen(function*() {
       const { server, user } = yield* onServer(useSudo)
-      const made = yield* databaseProject({ image: yield* image, backups: { every: "1 hour", items: declared } })
+      const made = yield* databaseProject({
+        image: yield* image,
+        backups: { every: "1 hour", items: declared },
+        ...more
+      })
       const target = { serverId: server.id, remotePath: `~/containers/${made.name}` }
       // Its name among the projects of this machine.
       const root = yield* temporaryDirectory
@@ -102,7 +117,8 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
         dump: ["sh", "-c", "head -c 100000 /dev/zero; echo out of paper >&2; exit 3"],
         restore: ["cat"]
       }
-      const { declare, directory, layer, remote, target } = yield* world({ half })
+      const variables = "POSTGRES_DB: shop, PATH: \"/data/bin:/usr/lib/postgresql/15/bin:/usr/bin:/bin\""
+      const { declare, directory, layer, remote, target, within } = yield* world({ half }, true, { variables })
       const failing = (item: object, reason: RegExp) =>
         Effect.gen(function*() {
           yield* declare({ beforeDeploy: false, items: { item } })
@@ -120,7 +136,71 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
           { ...half, dump: ["no-such-program"] },
           /item: the dump ended with exit code 12\d: .*no-such-program/
         )
+        // It ends well, and has printed something else.
+        yield* within(
+          "db",
+          "sh",
+          "-c",
+          "mkdir /data/bin; printf '#!/bin/sh\\necho no archive\\n' >/data/bin/pg_dump; chmod 755 /data/bin/pg_dump"
+        )
+        yield* failing(items.database, /item: what was dumped cannot be read: .*does not appear to be a valid archive/)
       }).pipe(Effect.provide(layer))
+    }))
+
+  it.scopedLive("are of the stack's own volumes, of one moment where they stop the same services, and make none", () =>
+    Effect.gen(function*() {
+      const stop = ["db", "web"]
+      const declared = {
+        data: { volume: "data", stop },
+        spare: { volume: "spare" },
+        uploads: { volume: "uploads", stop }
+      }
+      const { container, isUp, layer, name, remote, target, within } = yield* world(declared, true, {
+        unused: ["spare"]
+      })
+      // Of somebody else, with the names that the compose file has.
+      const others = ["uploads", "spare"]
+      yield* Effect.acquireRelease(
+        Effect.forEach(others, (volume) => docker("volume", "create", volume)),
+        () => Effect.ignore(docker("volume", "rm", ...others))
+      )
+      yield* within("web", "sh", "-c", "truncate -s 100000000 /files/sparse; echo end >>/files/sparse")
+      const web = yield* container("web")
+      yield* Effect.gen(function*() {
+        expect((yield* Effect.flip(backup({ ...target, items: ["spare"] }))).message).toMatch(
+          /spare: the stack has no volume spare here\. It has: data, uploads\. No backup was kept/
+        )
+        const volumes = lines(yield* docker("volume", "ls", "-q", "--filter", `name=${name}`))
+        expect(volumes.toSorted()).toEqual([`${name}_data`, `${name}_uploads`])
+        const since = Math.floor(Date.now() / 1000)
+        expect((yield* backup({ ...target, items: ["data", "uploads"] })).success).toBe(true)
+        const window = ["--since", String(since), "--until", String(Math.ceil(Date.now() / 1000))]
+        const died = yield* docker("events", ...window, "--filter", `container=${web}`, "--filter", "event=die")
+        expect(lines(died)).toHaveLength(1)
+        const file = join(remote, ".berth/backups/1/uploads.gz")
+        expect(execFileSync("tar", ["-tzf", file], { encoding: "utf8" })).toContain("./a/one.jpg")
+        // Its holes are none in the archive.
+        expect(execFileSync("sh", ["-c", `gzip -dc ${file} | wc -c`], { encoding: "utf8" }).length).toBeLessThan(7)
+        // A container that has ended still holds the volume.
+        yield* docker("create", "--name", `${name}-old`, "-v", `${name}_uploads:/files`, yield* image)
+        yield* within("web", "rm", "/files/sparse", "/files/a/one.jpg")
+        expect(yield* restore({ ...target, backup: "1" })).toMatchObject({ success: true })
+        expect(yield* within("web", "cat", "/files/a/one.jpg")).toBe("picture")
+        expect(yield* within("web", "stat", "-c", "%s", "/files/sparse")).toBe("100000004")
+        expect(Number(yield* within("web", "stat", "-c", "%b", "/files/sparse"))).toBeLessThan(1000)
+
+        // Somebody removes a container that is stopped for it.
+        yield* within("web", "sh", "-c", "head -c 60000000 /dev/urandom >/files/big")
+        const going = yield* Effect.fork(backup({ ...target, items: ["uploads"] }))
+        const isCopied = Effect.isSuccess(run("pgrep", ["-f", "tar .*uploads"]))
+        yield* Effect.repeat(isCopied, { until: (is) => is, schedule: Schedule.spaced("5 millis") })
+        yield* docker("rm", "-f", yield* container("web"))
+        expect((yield* Fiber.join(going)).success).toBe(true)
+        expect(yield* isUp("web")).toBe(true)
+      }).pipe(
+        Effect.ensuring(Effect.ignore(docker("rm", "-f", `${name}-old`))),
+        Effect.provide(layer)
+      )
     }))
 
   // Phases: while the services stop, while the copy is taken, while they start.

@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { checkUnkeptDatabases } from "../../../src/pipelines/backups/databases.ts"
+import { checkUnkeptDatabases, listUnkeptDatabases } from "../../../src/pipelines/backups/databases.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFiles.ts"
 import { settingsTest } from "../../../src/testing/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
@@ -41,3 +41,19 @@ it.scopedLive("the projects with a database and no backup of it are named, in ea
       }: db (postgres)`
     }])
   }))
+
+it.each([
+  ["postgres:16", "postgres"],
+  ["docker.io/library/mysql:8.4@sha256:0", "mysql"],
+  ["registry.example.com:5000/team/mariadb", "mariadb"],
+  ["timescale/timescaledb:latest-pg16", "postgres"],
+  ["mongo", "mongo"],
+  ["redis:7", undefined],
+  ["acme/postgres-exporter", undefined]
+])("the image %s is a database of the kind %s", (image, kind) => {
+  const service = { name: "db", image, runs: true }
+  expect(listUnkeptDatabases([service], undefined)).toEqual(kind === undefined ? [] : [{ service: "db", kind }])
+  const kept = [{ kind: "postgres", service: "db" } as const, { volume: "data", stop: ["db"] }]
+  for (const item of kept) expect(listUnkeptDatabases([service], { items: { item } })).toEqual([])
+  expect(listUnkeptDatabases([{ ...service, runs: false }], undefined)).toEqual([])
+})

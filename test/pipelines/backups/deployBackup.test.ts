@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, TestClock } from "effect"
 import { decideBackups, decideReleaseBackups, makeBacking } from "../../../src/pipelines/backups/deployBackup.ts"
 import type { BackupConfig } from "../../../src/schema/backups.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
@@ -49,7 +49,12 @@ it.effect("the backup before a rollback is copied as the project says, and its m
     const decided = yield* decideReleaseBackups(stack, JSON.stringify({ items: backups.items }), true)
     if (decided === undefined) return expect.fail("it has a backup")
     const backing = yield* makeBacking(stack, decided, "ann")
-    expect((yield* backing.take).remark).toBe(" The data before it is backup 4.")
+    yield* TestClock.setTime(Date.UTC(2026, 0, 2, 3, 4, 5, 6))
+    expect(yield* backing.take).toEqual({
+      detail: "backup 4: database (1 B)",
+      remark: " The data before it is backup 4.",
+      offer: " Restoring backup 4 would bring it back, without what was written since 2026-01-02T03:04:05Z."
+    })
     expect(yield* backing.copied).toMatch(
       /^ Backup 4 could not be copied: here: the settings have no file, beside which it could be kept; vualt: .*\.$/
     )

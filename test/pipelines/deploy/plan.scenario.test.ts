@@ -42,6 +42,15 @@ describe.each(shells)("a plan of a deploy, in $name", (shell) => {
           obstacles: [],
           warnings: []
         })
+        // The same, with a database that no backup keeps.
+        const composeFile = join(directory, "compose.yml")
+        const plain = readFileSync(composeFile, "utf8")
+        writeFileSync(composeFile, `${plain}  db: { image: "postgres:16" }\n`)
+        expect((yield* planned).warnings).toContain(
+          "no item of \"backups\" in container.json keeps the database of db (postgres): " +
+            "{ \"kind\": \"postgres\", \"service\": \"db\" } would"
+        )
+        writeFileSync(composeFile, plain)
         expect(changes(first.files)).toEqual({ ".env": "new", "compose.yml": "new", "conf/a b'c": "new" })
         expect(first.images).toEqual([{
           name: "shop:latest",

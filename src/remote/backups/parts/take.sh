@@ -8,7 +8,7 @@
 # Prints a `backup` line with the number, and a `taken` line with name, bytes and seconds for each item; `skipped` and
 # `remark` lines with a name and a reason. Fails with the reason as a `why` line.
 backups=.berth/backups
-# Whoever asked may be gone, and what follows is done all the same.
+# The caller may be gone, and what follows is done all the same.
 # shellcheck disable=SC2059 # Each format is written out where it is called.
 tell() { printf "$@" 2>/dev/null || :; }
 because() { printf 'why\t%s\n' "$*" | tr -d '\r' | cut -c 1-1500; }
