@@ -136,7 +136,7 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
           { ...half, dump: ["no-such-program"] },
           /item: the dump ended with exit code 12\d: .*no-such-program/
         )
-        // It ends well, and has printed something else.
+        // This one ends well, and prints something else.
         yield* within(
           "db",
           "sh",
@@ -158,6 +158,8 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
       const { container, isUp, layer, name, remote, target, within } = yield* world(declared, true, {
         unused: ["spare"]
       })
+      // Compose 1 makes it all the same.
+      yield* docker("volume", "rm", "-f", `${name}_spare`)
       // Of somebody else, with the names that the compose file has.
       const others = ["uploads", "spare"]
       yield* Effect.acquireRelease(
@@ -189,10 +191,10 @@ describe.skipIf(!available)(title, { timeout: 300_000 * patience }, () => {
         expect(yield* within("web", "stat", "-c", "%s", "/files/sparse")).toBe("100000004")
         expect(Number(yield* within("web", "stat", "-c", "%b", "/files/sparse"))).toBeLessThan(1000)
 
-        // Somebody removes a container that is stopped for it.
+        // A container that is stopped for it is removed by hand.
         yield* within("web", "sh", "-c", "head -c 60000000 /dev/urandom >/files/big")
         const going = yield* Effect.fork(backup({ ...target, items: ["uploads"] }))
-        const isCopied = Effect.isSuccess(run("pgrep", ["-f", "tar .*uploads"]))
+        const isCopied = Effect.isSuccess(run("pgrep", ["-f", `tar .*${name}_uploads`]))
         yield* Effect.repeat(isCopied, { until: (is) => is, schedule: Schedule.spaced("5 millis") })
         yield* docker("rm", "-f", yield* container("web"))
         expect((yield* Fiber.join(going)).success).toBe(true)
