@@ -218,6 +218,12 @@ export const verifyBackupCommand = (root: string, name: string, items: Backup["i
 const isState = (text: string | undefined): text is "whole" | "changed" | "missing" =>
   text === "whole" || text === "changed" || text === "missing"
 
+/** Judges a backup by its items; one without any is not whole. */
+export const toVerified = (items: BackupVerified["items"]): BackupVerified => ({
+  whole: items.length > 0 && items.every(({ state }) => state === "whole"),
+  items
+})
+
 /** Parses the answer of `verifyBackupCommand`; what it does not tell of an item is that it is missing. */
 export const parseVerified = (output: string, wanted: Backup["items"]): BackupVerified => {
   const told = new Map(
@@ -226,8 +232,7 @@ export const parseVerified = (output: string, wanted: Backup["items"]): BackupVe
       return isState(state) ? [[name, state] as const] : []
     })
   )
-  const items = wanted.map(({ name }) => ({ name, state: told.get(name) ?? "missing" as const }))
-  return { whole: items.length > 0 && items.every(({ state }) => state === "whole"), items }
+  return toVerified(wanted.map(({ name }) => ({ name, state: told.get(name) ?? "missing" })))
 }
 
 const copyCommand = (what: string, script: string, ...args: ReadonlyArray<string>): RemoteCommand => ({

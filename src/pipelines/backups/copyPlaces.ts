@@ -9,6 +9,7 @@ import {
   parseVerified,
   readCopyCommand,
   type RemoteBackup,
+  toVerified,
   verifyBackupCommand,
   writeCopyCommand
 } from "../../remote/backups.ts"
@@ -208,7 +209,7 @@ export const makeLocalPlace = (to: string, root: string): CopyPlace => {
             const isSame = (yield* files.sha256(file)) === item.sha256
             return { name: item.name, state: isSame ? "whole" as const : "changed" as const }
           }))
-        return { whole: found.length > 0 && found.every(({ state }) => state === "whole"), items: found }
+        return toVerified(found)
       }).pipe(Effect.mapError(failed)),
     keep: (name, manifest, outdated) =>
       Effect.gen(function*() {
@@ -336,11 +337,7 @@ export const openRestic = (to: string, written: string, directory: string) =>
               const state = (yield* sha256) === item.sha256 ? "whole" as const : "changed" as const
               return { name: item.name, state }
             }))
-          const verified: BackupVerified = {
-            whole: found.length > 0 && found.every(({ state }) => state === "whole"),
-            items: found
-          }
-          return verified
+          return toVerified(found)
         }),
       keep: (name, manifest) =>
         write(name, manifestName, Stream.make(new TextEncoder().encode([...manifest, ""].join("\n"))))

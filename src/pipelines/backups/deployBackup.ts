@@ -136,7 +136,7 @@ const describeOffer = ({ id }: TakenBackup, since: DateTime.Utc): string =>
   Option.match(id, {
     onNone: () => "",
     onSome: (id) =>
-      ` Restoring backup ${id} would bring it back, without what was written since ${
+      ` Restoring backup ${id} would bring back the data before it, without what was written since ${
         DateTime.formatIso(since).replace(/\.\d+Z$/, "Z")
       }.`
   })

@@ -105,7 +105,7 @@ const ofMysql = (family: "mysql" | "mariadb"): ItemCommands => ({
     // Read before the next client connects, which must not end itself in place of the others.
     "i=$(\"$c\" -u root -N -e " + quoted(
       "SELECT CONCAT('KILL ', id, ';') FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user NOT IN ('system user','event_scheduler')"
-    ) + ")",
+    ) + ") || i=",
     "printf '%s\\n' \"$i\" | \"$c\" -u root --force >/dev/null 2>&1 || :",
     // By default it would wait for up to a year for a session that has come back and holds a table.
     "exec \"$c\" -u root --init-command='SET SESSION lock_wait_timeout = 60'"

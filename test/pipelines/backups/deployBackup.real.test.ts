@@ -70,7 +70,7 @@ describe.skipIf(!available)(realServer.title("backups before a deploy on a real 
         const done = yield* deploy({ projectPath: directory, ...target, planHash: plan.planHash })
         expect(done.success).toBe(false)
         expect(done.message).toMatch(
-          /The data before it is backup 1\. Restoring backup 1 would bring it back, without what was written since \S+Z\./
+          /The data before it is backup 1\. Restoring backup 1 would bring back the data before it, without what was written since \S+Z\./
         )
         // The migration of the database, by another session than the hook's.
         yield* sql("ALTER TABLE orders DROP COLUMN what")

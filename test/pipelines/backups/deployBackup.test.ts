@@ -53,7 +53,8 @@ it.effect("the backup before a rollback is copied as the project says, and its m
     expect(yield* backing.take).toEqual({
       detail: "backup 4: database (1 B)",
       remark: " The data before it is backup 4.",
-      offer: " Restoring backup 4 would bring it back, without what was written since 2026-01-02T03:04:05Z."
+      offer:
+        " Restoring backup 4 would bring back the data before it, without what was written since 2026-01-02T03:04:05Z."
     })
     expect(yield* backing.copied).toMatch(
       /^ Backup 4 could not be copied: here: the settings have no file, beside which it could be kept; vualt: .*\.$/
