@@ -65,6 +65,40 @@ esac`
       expect(stdout.startsWith(args ?? "?")).toBe(true)
     }))
 
+  // Were the clients to run beside each other, the second one could be among those that it ends.
+  it.scopedLive.each(
+    [
+      ["lists them", "KILL 7;\\nKILL 9;\\n", ["reads: KILL 7;", "reads: KILL 9;"], 0],
+      ["cannot list them", "", [], 1]
+    ] as const
+  )("mysql: the restore ends sessions that were read before, and waits a minute for a table, where it %s", (
+    [, listed, killed, code]
+  ) =>
+    Effect.gen(function*() {
+      const mysql = `printf '%s\\n' "begins: $*" >>"$AT/calls"
+case "$*" in
+  *processlist*) sleep 0.1; printf '${listed}'; code=${code} ;;
+  *) sed 's/^/reads: /' >>"$AT/calls"; code=0 ;;
+esac
+echo ends >>"$AT/calls"
+exit $code`
+      const script = "\"$@\" </dev/null && cat \"$AT/calls\""
+      const { status, stdout } = yield* runWith(["sh", "-c", script, "sh", ...itemOf("mysql")?.restore ?? []], {
+        mysql
+      })
+      const calls = stdout.split("\n").map((line) => line.includes("processlist") ? "begins: list" : line)
+      expect([status, calls.filter((line) => line !== "reads: ")]).toEqual([0, [
+        "begins: list",
+        "ends",
+        "begins: -u root --force",
+        ...killed,
+        "ends",
+        "begins: -u root --init-command=SET SESSION lock_wait_timeout = 60",
+        "ends",
+        ""
+      ]])
+    }))
+
   it.scopedLive.each(["dump", "restore"] as const)(
     "mongo: the %s has its password from a private file, which goes",
     (act) =>
